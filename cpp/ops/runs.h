@@ -19,10 +19,12 @@ template <class F, class Out, class... In>
 inline void apply(const F f, Out* out, int64_t n, const In*... in) {
   if constexpr (Ranged<F, In...>) {
     constexpr int64_t kChunk = 256;
+    // As wide as an operand: vectors of comparisons need not be narrowed.
+    using Flag = std::conditional_t<((sizeof(In) == 8) || ...), int64_t, int>;
     for (int64_t begin = 0; begin < n; begin += kChunk) {
       const int64_t end = std::min(n, begin + kChunk);
-      int all = 1;
-      for (int64_t i = begin; i < end; ++i) all &= int(F::fits(in[i]...));
+      Flag all = 1;
+      for (int64_t i = begin; i < end; ++i) all &= Flag(F::fits(in[i]...));
       if (all) {
 #pragma GCC ivdep
         for (int64_t i = begin; i < end; ++i) out[i] = f(in[i]...);
@@ -73,10 +75,6 @@ NumbersFunction if_short() {
   else return isa() > Isa::Baseline ? block_of_numbers<F, Out, T, numbers> : nullptr;
 }
 
-/// The level that 16-bit formulas with numbers in them are compiled for: those below it
-/// read the numbers from blocks of them.
-inline constexpr Isa kBound = Isa::V4;
-
 /// Adds an operand of an op whose common dtype is `common`.
 inline void add_operand(Pointwise& kernel, const Tensor& tensor, DType common, DType type,
                         Numbers numbers) {
@@ -88,10 +86,15 @@ template <class Visit, class F>
 void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     if constexpr (Short<F, T>) {
-      if (run_sixteens(out, dtype, f, self)) return;
+      if (run_sixteens(out, dtype, WithNumbers<F, 1>{f}, self)) return;
     } else if constexpr (WithHalf<F, T>) {
-      const bool half = dtype == DType::Float16;
-      if (half && run_sixteen<Half>(out, dtype, F::of_half(), self)) return;
+      const WithNumbers<decltype(F::of_half()), 1> call{F::of_half()};
+      if (dtype == DType::Float16 && run_sixteen<Half>(out, dtype, call, self)) return;
+      if constexpr (WithBFloat<F>) {
+        const WithNumbers<decltype(F::of_bfloat()), 1> other{F::of_bfloat()};
+        const bool bfloat = dtype == DType::BFloat16;
+        if (bfloat && run_sixteen<BFloat16>(out, dtype, other, self)) return;
+      }
     }
     using Out = decltype(f(T{}));
     Pointwise kernel{block<F, Out, T>, &f};
@@ -108,13 +111,9 @@ void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtyp
   const auto kept = [&](bool number) { return number ? numbers : Numbers::Rounded; };
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     if constexpr (Short<F, T, T>) {
-      if (is_number(other, self, dtype)) {
-        const float number = number_of(other, dtype, numbers);
-        const auto bound = [f, number](auto x) { return f(x, number); };
-        if (run_sixteens<kBound>(out, dtype, bound, self)) return;
-      } else if (run_sixteens(out, dtype, f, self, other)) {
-        return;
-      }
+      WithNumbers<F, 2> call{f};
+      if (is_number(other, self, dtype)) call.give(1, number_of(other, dtype, numbers));
+      if (run_sixteens(out, dtype, call, self, other)) return;
     }
     using Out = decltype(f(T{}, T{}));
     constexpr DType type = dtype_of<T>;
@@ -131,19 +130,10 @@ void run_ternary(Tensor& out, const Tensor& self, const Tensor& second, const Te
                  DType dtype, Visit visit, F f, Numbers numbers = Numbers::Kept) {
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     if constexpr (Short<F, T, T, T>) {
-      if (is_number(third, self, dtype)) {
-        const float number = number_of(third, dtype, numbers);
-        if (is_number(second, self, dtype)) {
-          const float before = number_of(second, dtype, numbers);
-          const auto bound = [=](auto x) { return f(x, before, number); };
-          if (run_sixteens<kBound>(out, dtype, bound, self)) return;
-        } else {
-          const auto bound = [=](auto x, auto y) { return f(x, y, number); };
-          if (run_sixteens<kBound>(out, dtype, bound, self, second)) return;
-        }
-      } else if (run_sixteens(out, dtype, f, self, second, third)) {
-        return;
-      }
+      WithNumbers<F, 3> call{f};
+      if (is_number(second, self, dtype)) call.give(1, number_of(second, dtype, numbers));
+      if (is_number(third, self, dtype)) call.give(2, number_of(third, dtype, numbers));
+      if (run_sixteens(out, dtype, call, self, second, third)) return;
     }
     constexpr DType type = dtype_of<T>;
     using Out = decltype(f(T{}, T{}, T{}));

@@ -3,7 +3,9 @@
 #include "tensor/convert.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/whole.h"
 #include "tensor/sixteen.h"
 
 namespace pkg {
@@ -22,6 +24,28 @@ To converted(From value) {
   }
 }
 
+// Whether there is a shorter formula for many numbers: vectors convert doubles to int32 and
+// back, but below x86-64-v4 none to int64 or from it.
+template <class To, class From>
+constexpr bool kHasShort = !std::is_same_v<To, bool> &&
+                           ((std::is_floating_point_v<From> && std::is_integral_v<To>) ||
+                            (std::is_floating_point_v<To> &&
+                             std::is_same_v<From, int64_t>));
+template <class To, class From>
+bool is_short(From value) {
+  if constexpr (sizeof(To) < 8 && !std::is_floating_point_v<To>) {
+    return std::abs(value) < From(0x1p31);
+  } else {
+    return fits_whole(std::conditional_t<std::is_integral_v<From>, From, double>(value));
+  }
+}
+template <class To, class From>
+To converted_short(From value) {
+  if constexpr (std::is_integral_v<From>) return To(to_double(value));
+  else if constexpr (sizeof(To) < 8) return To(int32_t(value));
+  else return to_int64(std::trunc(double(value)));
+}
+
 template <class To, class From>
 void convert(const void*, char* const* data, int64_t n) {
   with_isa([=] {
@@ -29,8 +53,24 @@ void convert(const void*, char* const* data, int64_t n) {
     auto* from = reinterpret_cast<const From*>(data[1]);
     // Bytes may lie anywhere, for all that the compiler knows, even where n does.
     const int64_t past = n;
+    if constexpr (kHasShort<To, From>) {
+      constexpr int64_t kChunk = 1024;
+      for (int64_t begin = 0; begin < past; begin += kChunk) {
+        const int64_t end = std::min(past, begin + kChunk);
+        // As wide as what is compared: vectors of truths need not be narrowed.
+        std::conditional_t<sizeof(From) == 8, int64_t, int32_t> all = 1;
+        for (int64_t i = begin; i < end; ++i) all &= is_short<To>(from[i]) ? 1 : 0;
+        if (all) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < past; ++i) to[i] = converted<To>(from[i]);
+          for (int64_t i = begin; i < end; ++i) to[i] = converted_short<To>(from[i]);
+        } else {
+          for (int64_t i = begin; i < end; ++i) to[i] = converted<To>(from[i]);
+        }
+      }
+    } else {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < past; ++i) to[i] = converted<To>(from[i]);
+    }
   });
 }
 

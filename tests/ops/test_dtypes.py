@@ -296,3 +296,38 @@ def test_factors_of_addr_are_of_the_kind_of_its_numbers():
             pkg.addr(pkg.ones(2, 2), x, x, **{number: True})
         with pytest.raises(RuntimeError, match=f"{number} must not be floating"):
             pkg.addr(pkg.ones(2, 2).int(), x.int(), x.int(), **{number: 1.5})
+
+
+@pytest.mark.parametrize("source", ["float32", "float64"])
+def test_numbers_beyond_the_short_formula_do_not_change_others(source):
+    """Vectors convert what fits; the rest is converted on its own, by way of int64."""
+    rng = np.random.default_rng(5)
+    edges = [2.0**31, 2.0**31 - 129, -(2.0**31), 2.0**33 + 5e8, -1e15, 2.0**51,
+             -(2.0**51), 2.0**51 + 2.0**28, 2.0**62, -0.0, 0.75, -0.75]  # fmt: skip
+    for size in (5, 1023, 1024, 1025, 4000):
+        x = (rng.standard_normal(size) * 1e5).astype(source)
+        for edge in (None, *edges):
+            if edge is not None:
+                x[size // 2] = edge
+            t, whole = pkg.tensor(x), x.astype("int64")
+            for name in ("int64", "int32", "uint8", "int8"):
+                got = t.to(getattr(pkg, name)).numpy()
+                np.testing.assert_array_equal(got, whole.astype(name))
+
+
+def test_large_integers_beside_small_ones_as_floats():
+    rng = np.random.default_rng(6)
+    for edge in (
+        2**51,
+        2**51 - 1,
+        -(2**51),
+        2**53 + 1,
+        2**63 - 1,
+        -(2**63),
+        2**60 + 2**36,
+    ):
+        n = rng.integers(-(2**50), 2**50, 3000)
+        n[1700] = edge
+        for name in ("float32", "float64"):
+            got = pkg.tensor(n).to(getattr(pkg, name)).numpy()
+            np.testing.assert_array_equal(got, n.astype(name))

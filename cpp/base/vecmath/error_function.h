@@ -59,13 +59,38 @@ inline T erf_small(T x) {
     return x * (T(1.1283791670955125738) + z * rest);
   }
 }
+/// 1 - erf(a) for a from 1 on, with as many digits as 1 has: e^(-a^2) g(a), where the error
+/// of g may grow as the other factor becomes smaller.
+template <class T>
+inline T erf_rest(T a) {
+  constexpr T most = of<T>(4.0f, 6.0), middle = of<T>(2.5f, 3.5);
+  a = a > most ? most : a;
+  const T t = (a - middle) * (T(1) / (most - middle));
+  T g;
+  if constexpr (is_float<T>) {
+    g = poly(t, 0.2108076054924596, -0.11151327986742892, 0.056057912985894269,
+             -0.027446334288940505, 0.011656417600856945, -0.0050204774486773551,
+             0.0061885844519813034, 0.0038452816962284168, 0.0027382391607199479);
+  } else {
+    g = poly(t, 0.15529365560892502, -0.10330894456733903, 0.06663208264163426,
+             -0.04176678858153239, 0.025495544830701513, -0.015182567750029233,
+             0.0088335481997874158, -0.0050267155206462072, 0.0028058780537005262,
+             -0.0015377988932007273, 0.00079284681486867941, -0.00046678015751076826,
+             0.00028232145555595532, 9.159155114172437e-5, 0.00022749061845271601,
+             -0.00020827489443114991, -0.00049474676776693155, -0.00038485836785230912,
+             9.038590295108008e-5, 0.00037245724594574366, 0.00030271291067185363,
+             0.00011579004003290591, 1.89659909034664e-5);
+  }
+  const ExpParts<T> parts(-(a * a));
+  return g * (T(1) + (parts.r + exp_tail(parts.r))) * pow2<T>(parts.n.integer());
+}
 }  // namespace detail
 
 /// Within 3 ulp.
 template <class T>
 inline T erf(T x) {
   const T size = std::abs(x);
-  const T large = std::copysign(T(1) - detail::erfc_positive(size), x);
+  const T large = std::copysign(T(1) - detail::erf_rest(size), x);
   return size < T(1) ? detail::erf_small(x) : large;
 }
 /// Within 4 ulp.

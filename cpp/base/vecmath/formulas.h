@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // base/vecmath/formulas.h: functions as formulas: those that are right in a range, with
-// another one beyond it, and short ones for float16, whose results have 11 bits.
+// another one beyond it, and short ones for float16, whose results have 11 bits, and for
+// bfloat16, whose have 8.
 //
 // Short ones are only compiled where there is a fused multiply-add.  Minimax coefficients
-// by Remez, within 2^-14 of the result; operands are floats of float16's range.
+// by Remez, within 2^-14 of the result; operands are floats of float16's range, or all that
+// bfloat16 has.
 #pragma once
 
+#include "base/vecmath/error_function.h"
 #include "base/vecmath/exponential.h"
 #include "base/vecmath/trigonometry.h"
 
@@ -66,6 +69,49 @@ struct HalfTangent {
   }
 };
 
+struct HalfExp {
+  float operator()(float x) const {
+    const Rounded<float> n(limited(x, -18.0f, 12.0f) * float(1.0 / detail::kLn2));
+    const float r = limited(x, -18.0f, 12.0f) - n.value * float(detail::kLn2);
+    return pow2<float>(n.integer()) * poly(r, 0.99999926143502, 0.99996340643242,
+                                           0.50004359185265, 0.16790906330053,
+                                           0.041458569455348);
+  }
+};
+/// From 2.75 on 1 has the same bits.
+struct HalfErf {
+  float operator()(float x) const {
+    const float a = std::abs(x), size = a > 2.75f ? 2.75f : a;
+    const float result = size * poly(size * size, 1.1283303908193, -0.37537305896870,
+                                     0.11079219525641, -0.024630669865387,
+                                     0.0039486439662696, -0.00042353695327642,
+                                     2.6727942944195e-5, -7.4087410266019e-7);
+    return std::copysign(result, x);
+  }
+};
+struct HalfArctangent {
+  float operator()(float x) const {
+    const float a = std::abs(x), small = a < 1.0f ? a : 1.0f, large = a < 1.0f ? 1.0f : a;
+    const float t = small / large;
+    const float angle = t * poly(t * t, 0.99999562970353, -0.33299460131595,
+                                 0.19563595170303, -0.12123912289680, 0.057477353110461,
+                                 -0.013480479329650);
+    return std::copysign(a < 1.0f ? angle : 1.57079633f - angle, x);
+  }
+};
+
+/// The same for bfloat16, whose numbers go beyond.
+template <class Short>
+struct SmallBFloat : Short {
+  static constexpr float kMost = 65536.0f;
+};
+struct BFloatSine : SmallBFloat<HalfSine> {
+  float rest(double x) const { return float(ahead ? std::cos(x) : std::sin(x)); }
+};
+struct BFloatTangent : SmallBFloat<HalfTangent> {
+  float rest(double x) const { return float(std::tan(x)); }
+};
+
 /// A logarithm is shorter where it need not ask for other numbers (ops/patches.h).
 struct NotNormal {
   template <class T>
@@ -110,6 +156,21 @@ struct Log1p {
   static HalfLog1p of_half() { return {}; }
 };
 
+struct Exp {
+  auto operator()(auto x) const { return vec::exp(x); }
+  static HalfExp of_half() { return {}; }
+};
+struct Erf {
+  auto operator()(auto x) const { return vec::erf(x); }
+  static HalfErf of_half() { return {}; }
+  static HalfErf of_bfloat() { return {}; }
+};
+struct Arctangent {
+  auto operator()(auto x) const { return vec::atan(x); }
+  static HalfArctangent of_half() { return {}; }
+  static HalfArctangent of_bfloat() { return {}; }
+};
+
 /// sin, cos and tan by those of <cmath> beyond their range.
 struct SmallAngle {
   template <class T>
@@ -121,16 +182,19 @@ struct Sine : SmallAngle {
   auto operator()(auto x) const { return vec::sin(x); }
   auto rest(auto x) const { return std::sin(x); }
   static HalfSine of_half() { return {0}; }
+  static BFloatSine of_bfloat() { return {{{0}}}; }
 };
 struct Cosine : SmallAngle {
   auto operator()(auto x) const { return vec::cos(x); }
   auto rest(auto x) const { return std::cos(x); }
   static HalfSine of_half() { return {1}; }
+  static BFloatSine of_bfloat() { return {{{1}}}; }
 };
 struct Tangent : SmallAngle {
   auto operator()(auto x) const { return vec::tan(x); }
   auto rest(auto x) const { return std::tan(x); }
   static HalfTangent of_half() { return {}; }
+  static BFloatTangent of_bfloat() { return {}; }
 };
 
 }  // namespace pkg::vec

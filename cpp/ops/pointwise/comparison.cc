@@ -43,6 +43,7 @@ struct LeftShift {
     }
     constexpr uint64_t bits = 8 * sizeof(T);
     const T shifted = T(wraps(x) << (wraps(n) % bits));
+    if constexpr (sizeof(T) == 8) return wraps(n) & ~(bits - 1) ? T(0) : shifted;
     return uint64_t(wraps(n)) < bits ? shifted : T(0);
   }
 };
@@ -58,6 +59,11 @@ struct RightShift {
       return uint8_t(n) < 8 ? x : sign;
     }
     constexpr uint64_t bits = 8 * sizeof(T);
+    if constexpr (sizeof(T) == 8) {  // AVX2 shifts in no sign and compares no words
+      const uint64_t count = wraps(n), last = bits - 1;
+      const uint64_t part = (wraps(x) ^ wraps(sign)) >> (count & last);
+      return T((count & ~last ? 0 : part) ^ wraps(sign));
+    }
     const T shifted = T(x >> (wraps(n) % bits));
     return uint64_t(wraps(n)) < bits ? shifted : sign;
   }

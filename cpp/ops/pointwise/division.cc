@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/pointwise/division.cc: quotients and remainders.  Integers divided by zero have no value:
 // an error, as in Python, not a trap.
+#include <atomic>
+#include <cmath>
+
 #include "ops/loops.h"
 #include "ops/pointwise/quotients.h"
+#include "scheduler/parallel.h"
+#include "tensor/layout.h"
 
 namespace pkg::ops {
 namespace {
@@ -14,27 +19,67 @@ Spec same_type_rule(const Tensor& a, const Tensor& b) {
   return broadcast_spec("div", a, b, result_type(a, b));
 }
 
-// As the loop will see it: 256 is no uint8 and becomes 0.
-void check_divisor(const char* op, const Tensor& other, DType dtype) {
-  const Tensor divisor = as_contiguous(as_dtype(other, dtype));
-  visit_compute("division", dtype, [&]<class T>(TypeTag<T>) {
-    int zeros = 0;
-    with_isa([&zeros, values = divisor.data<T>(), n = divisor.numel()] {
-      int any = 0;
-      for (int64_t i = 0; i < n; ++i) any |= values[i] == T(0);
-      zeros = any;
-    });
-    PKG_CHECK(!zeros, RuntimeError, "ZeroDivisionError: [", op,
-              "] integer division by zero (dtype ", dtype, ").");
-  });
+[[gnu::cold]] void refuse_zero(const char* op, DType dtype) {
+  PKG_CHECK(false, RuntimeError, "ZeroDivisionError: [", op,
+            "] integer division by zero (dtype ", dtype, ").");
 }
 
-template <class F>
-void checked_division(Tensor& out, const Tensor& a, const Tensor& b) {
-  const DType dtype = result_type(a, b);
-  if (!is_floating(dtype) && out.numel() > 0) check_divisor(F::kName, b, dtype);
-  run_binary(out, a, b, dtype, kNumberType, F{},
+// As the loop will see it: 256 is no uint8 and becomes 0.
+bool has_zero(const Tensor& other, DType dtype) {
+  const Tensor values = as_dtype(other, dtype);
+  const Tensor divisor = is_dense(values) ? values : as_contiguous(values);
+  std::atomic<bool> zero = false;
+  visit_compute("division", dtype, [&]<class T>(TypeTag<T>) {
+    parallel_for(0, divisor.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      int found = 0;
+      with_isa([&found, values = divisor.data<T>(), begin, end] {
+        int any = 0;
+        for (int64_t i = begin; i < end; ++i) any |= values[i] == T(0);
+        found = any;
+      });
+      if (found) zero.store(true, std::memory_order_relaxed);
+    });
+  });
+  return zero;
+}
+
+constexpr auto kWholeType = [](DType dtype, auto&& f) {
+  kNumberType(dtype, [&]<class T>(TypeTag<T> tag) {
+    if constexpr (std::is_integral_v<T>) f(tag);
+  });
+};
+
+// What is written in place is left as it is if there is an error, so that zeros are looked
+// for before; else the loop finds them.
+template <class F, class Visit>
+void checked_division(Tensor& out, const Tensor& a, const Tensor& b, DType dtype,
+                      Visit visit) {
+  const auto in_place = [&](const Tensor& t) {
+    return t.impl()->storage == out.impl()->storage;
+  };
+  if (!is_floating(dtype) && out.numel() > 0 && (in_place(a) || in_place(b)) &&
+      has_zero(b, dtype)) {
+    refuse_zero(F::kName, dtype);
+  }
+  std::atomic<bool> by_zero = false;
+  F formula;
+  formula.by_zero = &by_zero;
+  run_binary(out, a, b, dtype, visit, formula,
              F::kQuotient ? Numbers::Kept : Numbers::Rounded);
+  if (by_zero) refuse_zero(F::kName, dtype);
+}
+template <class F>
+void any_division(Tensor& out, const Tensor& a, const Tensor& b) {
+  checked_division<F>(out, a, b, result_type(a, b), kNumberType);
+}
+void trunc_division(Tensor& out, const Tensor& a, const Tensor& b) {
+  const DType dtype = result_type(a, b);
+  if (!is_floating(dtype)) {
+    return checked_division<TruncDivide>(out, a, b, dtype, kWholeType);
+  }
+  run_binary(
+      out, a, b, dtype, kFloatType, [](auto x, auto y) { return std::trunc(x / y); },
+      Numbers::Kept);
 }
 
 // Whole numbers stand still between their steps; as rounding.cc.
@@ -79,7 +124,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .dtypes(kNumberDTypes)
       .shape(same_type_rule)
-      .cpu(checked_division<FloorDivide>)
+      .cpu(any_division<FloorDivide>)
       .derivative("self", "", no_slope)
       .derivative("other", "", no_slope)
       .in_place();
@@ -88,7 +133,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .dtypes(kNumberDTypes)
       .shape(same_type_rule)
-      .cpu(checked_division<TruncDivide>)
+      .cpu(trunc_division)
       .derivative("self", "", no_slope)
       .derivative("other", "", no_slope)
       .in_place();
@@ -97,7 +142,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .dtypes(kNumberDTypes)
       .shape(same_type_rule)
-      .cpu(checked_division<Remainder>)
+      .cpu(any_division<Remainder>)
       .derivative("self", "", [](auto& g) { return g; })
       .derivative(
           "other", "self other",
@@ -108,7 +153,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .dtypes(kNumberDTypes)
       .shape(same_type_rule)
-      .cpu(checked_division<Fmod>)
+      .cpu(any_division<Fmod>)
       .derivative("self", "", [](auto& g) { return g; })
       .derivative(
           "other", "self other",

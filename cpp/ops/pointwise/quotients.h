@@ -9,13 +9,14 @@
 // that (`fits`) is left to the slow functions (`rest`); see Ranged in ops/loops.h.
 #pragma once
 
-#include <bit>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include "base/checked.h"
+#include "base/whole.h"
 
 namespace pkg::ops {
 
@@ -26,21 +27,9 @@ inline bool quotient_fits(T x, T y) {
     return std::abs(x) < std::abs(y) * most && std::abs(y) <= std::numeric_limits<T>::max();
   } else if constexpr (sizeof(T) < 8) {
     return true;
-  } else {  // and -x has the same bits
-    constexpr T most = T(1) << 51;
-    return (x < most) & (x > -most) & (y < most) & (y > -most);
+  } else {
+    return fits_whole(x) & fits_whole(y);
   }
-}
-
-/// A whole double of that many bits has its number, and this one's bits, in its lowest ones.
-/// AVX2 converts no 64-bit integers otherwise.
-inline constexpr double kWholeBits = 0x1.8p52;
-
-inline double to_double(int64_t x) {
-  return std::bit_cast<double>(x + std::bit_cast<int64_t>(kWholeBits)) - kWholeBits;
-}
-inline int64_t to_int64(double whole) {
-  return std::bit_cast<int64_t>(whole + kWholeBits) - std::bit_cast<int64_t>(kWholeBits);
 }
 
 /// Towards zero; y is not 0.  The most negative number over -1 wraps.
@@ -80,11 +69,14 @@ inline T fast_fmod(T x, T y) {
 }
 
 /// `Derived` has value(x, y, quotient) for integers and value(x, y, remainder) for floats.
+/// An integer divided by zero has no value: it is noted.
 template <class Derived>
 struct Division {
+  std::atomic<bool>* by_zero;
   template <class T>
   static bool fits(T x, T y) {
-    return quotient_fits(x, y);
+    if constexpr (std::is_floating_point_v<T>) return quotient_fits(x, y);
+    else return bool(int(quotient_fits(x, y)) & int(y != T(0)));
   }
   template <class T>
   T operator()(T x, T y) const {
@@ -93,8 +85,14 @@ struct Division {
   }
   template <class T>
   T rest(T x, T y) const {
-    if constexpr (std::is_floating_point_v<T>) return Derived::value(x, y, std::fmod(x, y));
-    else return Derived::value(x, y, slow_quotient(x, y));
+    if constexpr (std::is_floating_point_v<T>) {
+      return Derived::value(x, y, std::fmod(x, y));
+    } else if (y == T(0)) {
+      by_zero->store(true, std::memory_order_relaxed);
+      return T(0);
+    } else {
+      return Derived::value(x, y, slow_quotient(x, y));
+    }
   }
 
  protected:
@@ -124,13 +122,12 @@ struct FloorDivide : Division<FloorDivide> {
   }
 };
 
-struct TruncDivide : Division<TruncDivide> {
+struct TruncDivide : Division<TruncDivide> {  // of integers
   static constexpr const char* kName = "div";
   static constexpr bool kQuotient = true;
   template <class T>
-  static T value(T x, T y, T part) {
-    if constexpr (std::is_floating_point_v<T>) return std::trunc(x / y);
-    else return part;
+  static T value(T, T, T part) {
+    return part;
   }
 };
 

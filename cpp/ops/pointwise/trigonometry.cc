@@ -39,7 +39,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Angle in [0, pi] with this cosine, within 2 ulp; NaN outside [-1, 1].")
       .derivative("self", "self", [](auto& g, auto& x) { return -(g * rsqrt(1 - x * x)); })
       .in_place();
-  unary_float(m.def("atan(Tensor self) -> Tensor"), [](auto x) { return vec::atan(x); })
+  unary_float(m.def("atan(Tensor self) -> Tensor"), vec::Arctangent())
       .doc("Angle in (-pi/2, pi/2) with this tangent; within 2 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g / (x * x + 1); })
       .in_place();

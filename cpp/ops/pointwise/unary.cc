@@ -93,7 +93,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self * self.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * (x * 2); })
       .in_place();
-  unary_float(m.def("exp(Tensor self) -> Tensor"), [](auto x) { return vec::exp(x); })
+  unary_float(m.def("exp(Tensor self) -> Tensor"), vec::Exp())
       .doc("e raised to self; within 2 ulp.")
       .derivative("self", "result", [](auto& g, auto& y) { return g * y; })
       .in_place();
@@ -166,7 +166,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   gradient_pass(m.def("_sigmoid_backward(Tensor grad, Tensor result) -> Tensor"),
                 [](auto g, auto y) { return g * y * (1 - y); })
       .doc("Gradient of sigmoid.");
-  unary_float(m.def("erf(Tensor self) -> Tensor"), [](auto x) { return vec::erf(x); })
+  unary_float(m.def("erf(Tensor self) -> Tensor"), vec::Erf())
       .doc("Error function; within 3 ulp.")
       .derivative("self", "self",
                   [](auto& g, auto& x) { return g * (exp(-(x * x)) * kTwoOverSqrtPi); })
