@@ -54,17 +54,23 @@ struct NonZero {
   static Local load(In x, double) { return (x & mask) != 0; }
   static Local combine(Local a, Local b) { return Local(a + b); }
   static constexpr int64_t kRun = 8192;
+  // Side by side in lanes, each of which can count so many rows of them.
   static int64_t run(const In* x, int64_t n, double) {
-    int64_t total = 0;
-    constexpr int64_t some = 128;  // a byte can count them
-    for (int64_t at = 0; at < n; at += some) {
-      const int64_t end = std::min(n, at + some);
-      Local count = 0;
-#pragma omp simd reduction(+ : count)
-      for (int64_t i = at; i < end; ++i) count += (x[i] & mask) != 0;
-      total += int64_t(count);
+    constexpr int64_t lanes = 128 / sizeof(T), most = 255;
+    int64_t total = 0, at = 0;
+    while (n - at >= lanes) {
+      const int64_t rows = std::min((n - at) / lanes, most);
+      T counts[lanes] = {};
+      for (int64_t row = 0; row < rows; ++row, at += lanes) {
+#pragma omp simd
+        for (int64_t i = 0; i < lanes; ++i) counts[i] += (x[at + i] & mask) != 0;
+      }
+      for (int64_t i = 0; i < lanes; ++i) total += int64_t(counts[i]);
     }
-    return total;
+    Local rest = 0;
+#pragma omp simd reduction(+ : rest)
+    for (int64_t i = at; i < n; ++i) rest += (x[i] & mask) != 0;
+    return total + int64_t(rest);
   }
   static void absorb(State& state, int64_t x) { state += x; }
   static void merge(State& state, State later) { state += later; }
