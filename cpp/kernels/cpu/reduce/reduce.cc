@@ -4,6 +4,7 @@
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/reduce/fold_loops.h"
+#include "kernels/cpu/reduce/fold_sixteens.h"
 #include "kernels/cpu/reduce/numbers.h"
 
 namespace pkg {
@@ -88,7 +89,7 @@ void sum_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool,
   const Tensor in = summands(self, out.dtype());
   const bool floating = is_floating(out.dtype());
   const Fold fold = float_or_int(floating ? out.dtype() : DType::Int64,
-                                 FoldLoops<Sum<float>>::fold(DType::Float32),
+                                 fold_of_float<Sum<float>>(in.dtype()),
                                  FoldLoops<Sum<double>>::fold(DType::Float64),
                                  FoldLoops<Sum<int64_t>>::fold(DType::Int64));
   run_fold(in, dim, fold, {&out}, [&](const void* states, void* const* to, int64_t n) {
