@@ -11,7 +11,7 @@ namespace pkg {
 
 class Stage {
  public:
-  static constexpr int64_t kBytes = 16384;  // with what is read it stays in the first cache
+  static constexpr int64_t kBytes = 32768;  // with what is read it stays in the first cache
 
   Stage(DType from, DType to)
       : convert_(from, to, to), from_(itemsize(from)), to_(itemsize(to)) {}
