@@ -169,6 +169,8 @@ inline const Op<Tensor(const Tensor&, const Shape&, const Dims&, const Shape&)>
     max_pool2d{"max_pool2d"};
 inline const Op<Two(const Tensor&, const Shape&, const Shape&, const Shape&)>
     max_pool2d_places{"_max_pool2d"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, const Shape&)>
+    max_pool2d_values{"_max_pool2d_values"};
 inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&)>
     max_pool2d_backward{"_max_pool2d_backward"};
 inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, const Shape&, bool)>

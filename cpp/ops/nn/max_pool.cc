@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/nn/max_pool.cc: the largest value of each window, and where it was.  The loops are in
 // kernels/cpu/nn/max_pool.cc.
+#include "ops/nn/max_pool.h"
 #include "ops/op.h"
 
 namespace pkg::ops {
 namespace {
 
-std::array<Spec, 2> rule(const Tensor& self, const Shape& kernel, const Shape& stride,
-                         const Shape& padding) {
+Spec values_rule(const Tensor& self, const Shape& kernel, const Shape& stride,
+                 const Shape& padding) {
   PKG_CHECK(self.ndim() == 4, RuntimeError,
             "[max_pool2d] expected (N, C, H, W) or "
             "(C, H, W), got ",
             self.sizes());
   Shape sizes = self.sizes();
-  PKG_CHECK(sizes[2] * sizes[3] <= std::numeric_limits<int32_t>::max(), NotImplementedError,
-            "[max_pool2d] Expected images of less than 2**31 elements, got ", sizes[2],
-            " x ", sizes[3], ".");
   for (size_t d = 0; d < 2; ++d) {
     PKG_CHECK(kernel[d] > 0 && stride[d] > 0, RuntimeError,
               "[max_pool2d] kernel size and "
@@ -35,8 +33,24 @@ std::array<Spec, 2> rule(const Tensor& self, const Shape& kernel, const Shape& s
               kernel, ", input ", self.sizes(), " with padding ", padding);
     sizes[2 + d] = (size - kernel[d]) / stride[d] + 1;
   }
-  return {Spec{sizes, self.dtype(), self.device()},
-          Spec{sizes, DType::Int64, self.device()}};
+  return {sizes, self.dtype(), self.device()};
+}
+std::array<Spec, 2> rule(const Tensor& self, const Shape& kernel, const Shape& stride,
+                         const Shape& padding) {
+  const Spec values = values_rule(self, kernel, stride, padding);
+  PKG_CHECK(self.size(2) * self.size(3) <= std::numeric_limits<int32_t>::max(),
+            NotImplementedError,
+            "[max_pool2d] Expected images of less than 2**31 elements, got ", self.size(2),
+            " x ", self.size(3), ".");
+  return {values, Spec{values.sizes, DType::Int64, self.device()}};
+}
+
+// Of the elements of the windows.
+double pool_cost(double each, const Value* args, const Shape& out) {
+  const Shape &plane = std::get<Tensor>(args[0]).sizes(),
+              kernel = Unbox<Shape>::from(args[1]);
+  return each * double(out.numel()) * double(std::min(kernel[0], plane[2])) *
+         double(std::min(kernel[1], plane[3]));
 }
 
 // (N, C, H * W)
@@ -50,11 +64,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Largest value of each window, the first one at a tie, and its place in the "
            "plane as an int64.")
       .cost([](const Value* args, const Spec* specs) {
-        const Shape &plane = std::get<Tensor>(args[0]).sizes(),
-                    kernel = Unbox<Shape>::from(args[1]);
-        return 1.5 * double(specs[0].sizes.numel()) *
-               double(std::min(kernel[0], plane[2])) *
-               double(std::min(kernel[1], plane[3]));
+        return pool_cost(1.5, args, specs[0].sizes);
       })
       .shape(rule)
       .derivative("self", "self.shape result1",
@@ -65,6 +75,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     return reshape(scatter_add(zeros, 2, flat(places), flat(g)), sizes);
                   })
       .second_is_zero();
+  m.def("_max_pool2d_values(Tensor self, int[2] kernel_size, int[2] stride, "
+        "int[2] padding) -> Tensor")
+      .doc("Largest value of each window of (N, C, H, W), for what wants no gradient.")
+      .cost([](const Value* args, const Spec* specs) {
+        return pool_cost(0.3, args, specs[0].sizes);
+      })
+      .shape(values_rule)
+      .non_differentiable();
   m.def("_max_pool2d_backward(Tensor grad, Tensor places, int[] sizes) -> Tensor")
       .doc("Gradient of _max_pool2d for its input of these sizes, in one pass.")
       .non_differentiable()
@@ -90,10 +108,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
                     const Shape& padding) {
         const Shape step = stride.value_or(kernel);
-        if (self.ndim() != 3)
-          return std::get<0>(max_pool2d_places(self, kernel, step, padding));
-        const Tensor batch = unsqueeze(self, 0);
-        return select(std::get<0>(max_pool2d_places(batch, kernel, step, padding)), 0, 0);
+        const auto maxima = [&](const Tensor& batch) {
+          // Places are for the gradient.
+          return wants_gradient(self)
+                     ? std::get<0>(max_pool2d_places(batch, kernel, step, padding))
+                     : max_pool2d_values(batch, kernel, step, padding);
+        };
+        return self.ndim() == 3 ? select(maxima(unsqueeze(self, 0)), 0, 0) : maxima(self);
       });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/nn/pooling.cc: average pooling as users call it, and 1-d forms of 2-d layers.
+#include "ops/nn/max_pool.h"
 #include "ops/op.h"
 #include "scheduler/hooks.h"
 
@@ -130,6 +131,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   "[max_pool1d] expected (N, C, L) or (C, L), got ", self.sizes());
         const Shape step = stride.value_or(kernel);
         return of_batch(self, [&](const Tensor& x) {
+          if (!wants_gradient(self)) {  // the channels as the rows of an image
+            const Tensor values = max_pool2d_values(unsqueeze(x, 1), Shape{1, kernel[0]},
+                                                    Shape{1, step[0]},
+                                                    Shape{0, padding[0]});
+            return select(values, 1, 0);
+          }
           const Tensor flat = max_pool2d(unsqueeze(x, 2), Shape{1, kernel[0]},
                                          Dims(Shape{1, step[0]}), Shape{0, padding[0]});
           return select(flat, 2, 0);

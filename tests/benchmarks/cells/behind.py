@@ -22,8 +22,7 @@ REASONS: dict[tuple[str, str], str] = {
     "take 0.4 of its time for float32; of one channel a third of the time is tiles",
     ("PyTorch", "F.cross_entropy(x, t) | x 16x21"): "classes that do not lie last are "
     "gathered to lie so",
-    ("PyTorch", "max_pool1d"): "places of the maxima, in fresh memory, are computed "
-    "for a gradient that nobody may want",
+    ("PyTorch", "grad(F.max_pool1d"): "places of the maxima are computed and kept",
     ("NumPy", "T.tan(x)"): "the angle and its polynomial are in double",
     ("NumPy", "T.log2(x)"): TWO_PARTS,
     ("NumPy", "T.log10(x)"): TWO_PARTS,
@@ -34,11 +33,11 @@ REASONS: dict[tuple[str, str], str] = {
     "each waiting for the one before it; PyTorch divides where there is no zero",
     ("PyTorch", "T.prod("): "multiplied in double, as a part may overflow where the "
     "whole does not; PyTorch multiplies in float32",
-    ("PyTorch", "T.norm("): "squares of float32 and 16 bits are added in double, "
-    "PyTorch's in float32",
     ("PyTorch", "x 250x400 | float64 | x stepped"): "what is stepped and written in "
     "place is gathered, computed and scattered: a third, a fifth and a quarter of the "
     "time; PyTorch does each element at once",
+    ("PyTorch", "T.norm("): "16 bits are converted into a buffer, so that what squares "
+    "lose or overflow can be computed in double",
     ("PyTorch", "y 250x400 | int32 | y column"): "a column is repeated into a block's "
     "buffer: rows of 2 KB and less are not worth a loop each",
 }

@@ -20,7 +20,10 @@ def _spatial(c: Chooser, s: Schema) -> int:
     return 1 if s.base.endswith("1d") else 2
 
 
-@family("max_pool1d max_pool2d avg_pool1d avg_pool2d _max_pool2d _avg_pool2d")
+@family(
+    "max_pool1d max_pool2d avg_pool1d avg_pool2d _max_pool2d _max_pool2d_values "
+    "_avg_pool2d"
+)
 def _pools(c: Chooser, s: Schema) -> Given:
     n = _spatial(c, s)
     sizes = [c.one(1, 3, 4, 5, 7) for _ in range(n)]

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tensor/copy.h"
+#include "tensor/fill.h"
 
 namespace pkg {
 
@@ -57,14 +58,38 @@ inline void repeat_into(const Tensor& to, const Tensor& from) {
   copy_into(to, alias(from, to.sizes(), strides, from.offset()));
 }
 
+/// Which of equal elements is picked where all of a line are; the first of NaNs.
+struct Alike {
+  int64_t place;
+  bool first_nan;
+};
+inline void pick_alike(const Tensor& values, const Tensor& places, const Tensor& all,
+                       Alike alike) {
+  Shape sizes = all.sizes(), strides = all.strides();
+  sizes.erase(sizes.size() - 1);
+  strides.erase(strides.size() - 1);
+  copy_into(alias(values, sizes, contiguous_strides(sizes), values.offset()),
+            alias(all, sizes, strides, all.offset()));
+  fill(places, Scalar(alike.place));
+  if (!alike.first_nan || !is_floating(values.dtype())) return;
+  const Tensor numbers = as_dtype(values, DType::Float64);
+  for (int64_t i = 0; i < values.numel(); ++i) {
+    const double number = numbers.data<double>()[i];
+    if (number != number) places.data<int64_t>()[i] = 0;
+  }
+}
+
 /// For what picks one element of each line along dim: calls f(values, places, lines, n) with
 /// lines of n elements one behind the other and results as they are wanted.  Lines that are
-/// one, repeated, are looked at once.
+/// one, repeated, are looked at once, and lines of one element, repeated, not at all.
 template <class F>
 void one_of_each_line(const Tensor& values, const Tensor& places, const Tensor& self,
-                      int64_t dim, F f) {
+                      int64_t dim, Alike alike, F f) {
   if (values.numel() == 0) return;
   const Tensor all = with_dim_last(self, dim);
+  if (all.ndim() > 0 && all.strides().back() == 0 && all.sizes().back() > 1) {
+    return pick_alike(values, places, all, alike);
+  }
   Shape sizes = all.sizes(), once = sizes_once(sizes, all.strides());
   const int64_t n = self.ndim() ? sizes.back() : 1;
   if (self.ndim() > 0) once.back() = n;

@@ -68,7 +68,7 @@ struct Modes {
   bool nans;
   KeyMap map;
 
-  static constexpr int64_t kFew = 32;
+  static constexpr int64_t kFew = 64;
   void run() const {
     const int64_t grain = std::max<int64_t>(1, kGrain / 16 / n);
     parallel_for(0, count, grain, [this](int64_t begin, int64_t end) {
@@ -86,6 +86,7 @@ struct Modes {
     each_short_line(lines, n, begin, end, map, [this](int64_t line, const Key* keys) {
       if (n <= 8) put(line, mode_of_few<8>(keys, n, nans));
       else if (n <= 16) put(line, mode_of_few<16>(keys, n, nans));
+      else if (n <= 32) put(line, mode_of_few<32>(keys, n, nans));
       else put(line, mode_of_few<kFew>(keys, n, nans));
     });
   }
@@ -108,7 +109,8 @@ void mode_kernel(Tensor& values, Tensor& places, const Tensor& self, int64_t dim
             "[mode] expected lines of fewer than 2**32 elements of this dtype, "
             "got shape ",
             self.sizes(), ".");
-  one_of_each_line(values, places, self, wrap_dim("mode", dim, self.ndim()),
+  const int64_t last = (self.ndim() ? self.size(dim) : 1) - 1;
+  one_of_each_line(values, places, self, wrap_dim("mode", dim, self.ndim()), {last, true},
                    [&](const Tensor& to, Tensor at, const Tensor& lines, int64_t n) {
                      visit_size(itemsize(self.dtype()), [&]<class Key>(TypeTag<Key>) {
                        Modes<Key>{static_cast<const Key*>(lines.data()),

@@ -94,6 +94,7 @@ void select_lines(const Tensor& values, Tensor* places, const Tensor& lines, int
 void select_along(const Tensor& values, const Tensor& places, const Tensor& self,
                   int64_t dim, Wanted wanted) {
   one_of_each_line(values, places, self, wrap_dim("kthvalue", dim, self.ndim()),
+                   {wanted.rank, wanted.or_nan},
                    [&](const Tensor& to, Tensor at, const Tensor& lines, int64_t n) {
                      select_lines(to, &at, lines, n, wanted);
                    });

@@ -3,6 +3,7 @@
 // window are added up for the whole width first, then the columns.
 #include "dispatcher/library.h"
 #include "kernels/cpu/nn/image_planes.h"
+#include "kernels/cpu/reduce/fold_loops.h"
 
 namespace pkg {
 namespace {
@@ -56,8 +57,8 @@ inline void sums_of_line(const T* __restrict line, const Windows& x, T* __restri
 }
 
 template <class T>
-inline T sum_of(const T* at, int64_t n) {
-  if (n >= 16) return row_sum<T>(n, [=](int64_t i) { return at[i]; });
+inline T line_sum(const T* at, int64_t n) {
+  if (n >= 16) return sum_of<T>(n, [=](int64_t i) { return at[i]; });
   T sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += at[i];
   return sum;
@@ -69,7 +70,7 @@ inline void mean_row(const T* plane, int64_t w, const Windows::Window& y, const 
                      T* line, T* to) {
   const T* sums = plane + y.from * w;
   if (x.count() == 1 && x.all[0].end - x.all[0].from == w) {  // whole rows lie together
-    *to = sum_of(sums, (y.end - y.from) * w) / T(y.divisor * x.all[0].divisor);
+    *to = line_sum(sums, (y.end - y.from) * w) / T(y.divisor * x.all[0].divisor);
     return;
   }
   if (y.end - y.from != 1) {
@@ -82,7 +83,7 @@ inline void mean_row(const T* plane, int64_t w, const Windows::Window& y, const 
   }
   const auto one = [&](int64_t i) {
     const auto& window = x.all[size_t(i)];
-    to[i] = sum_of(sums + window.from, window.end - window.from) /
+    to[i] = line_sum(sums + window.from, window.end - window.from) /
             T(y.divisor * window.divisor);
   };
   for (int64_t i = 0; i < x.inner_from; ++i) one(i);

@@ -7,11 +7,12 @@
 #include "kernels/cpu/nn/moments.h"
 #include "kernels/cpu/nn/planes.h"
 #include "kernels/cpu/reduce/spread.h"
+#include "kernels/cpu/sixteen_runs.h"
 
 namespace pkg {
 namespace {
 
-constexpr int64_t kColumns = 256;
+constexpr int64_t kColumns = 1024, kFewColumns = 256;  // of a tile
 
 template <class T>
 std::optional<Rows<T>> optional_rows(const Tensor& tensor) {
@@ -25,12 +26,35 @@ struct Buffers {
   RunBuffer<T> g, x, y;
 };
 
+// The same of dense 16-bit floats.
+void affine_of_sixteens(const Planes& shape, const Tensor& self, const Tensor& out,
+                        const float* ms, const float* as, const float* bs) {
+  const auto run = [&](int64_t at, int64_t n, int64_t channel, int) {
+    const float *m = ms + channel, *a = as + channel, *b = bs + channel;
+    if (shape.side_by_side()) {
+      const auto f = [=](int64_t i, float x) { return (x - m[i]) * a[i] + b[i]; };
+      map_sixteens(out, at, n, f, self);
+    } else {
+      const auto f = [p = *m, q = *a, r = *b](int64_t, float x) { return (x - p) * q + r; };
+      map_sixteens(out, at, n, f, self);
+    }
+  };
+  for_planes(shape, [] { return 0; }, run);
+}
+
 // y = (x - centre) * scale + shift of the channel.
 template <class T, class F, class G, class H>
-void affine(const Planes& shape, const Runs<T>& in, const RunsOut<T>& to, F centre, G scale,
+void affine(const Planes& shape, const Tensor& self, Tensor& out, F centre, G scale,
             H shift) {
   const auto ms = spread_out<T>(shape, centre), as = spread_out<T>(shape, scale),
              bs = spread_out<T>(shape, shift);
+  if constexpr (std::is_same_v<T, float>) {
+    if (are_sixteens(self, out)) {
+      return affine_of_sixteens(shape, self, out, ms.data(), as.data(), bs.data());
+    }
+  }
+  const Runs<T> in(self);
+  const RunsOut<T> to(out);
   const auto make = [&] {
     return Buffers<T>{{}, RunBuffer<T>(in.room(kRun)), RunBuffer<T>(to.room(kRun))};
   };
@@ -51,12 +75,10 @@ void affine(const Planes& shape, const Runs<T>& in, const RunsOut<T>& to, F cent
 void channel_affine_kernel(Tensor& out, const Tensor& self, const Tensor& scale,
                            const Tensor& shift, const Tensor& centre) {
   with_compute_type("batch_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Runs<T> in(self);
     const auto a = optional_rows<T>(scale), b = optional_rows<T>(shift),
                m = optional_rows<T>(centre);
-    const RunsOut<T> to(out);
     affine<T>(
-        Planes(self), in, to, [&](int64_t c) { return m ? m->data()[c] : T(0); },
+        Planes(self), self, out, [&](int64_t c) { return m ? m->data()[c] : T(0); },
         [&](int64_t c) { return a ? a->data()[c] : T(1); },
         [&](int64_t c) { return b ? b->data()[c] : T(0); });
   });
@@ -68,9 +90,7 @@ void batch_norm_kernel(Tensor& out, Tensor& mean, Tensor& variance, const Tensor
   for (int64_t d = 2; d < self.ndim(); ++d) dims.push_back(d);
   with_compute_type("batch_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
     const Planes shape(self);
-    const Runs<T> in(self);
     const auto w_in = optional_rows<T>(weight), b_in = optional_rows<T>(bias);
-    const RunsOut<T> to(out);
     const RowsOut<T> mean_to(mean), variance_to(variance);
     const int64_t channels = shape.channels;
     const Tensor stats = empty(Shape{2, channels}, DType::Float64);
@@ -91,7 +111,7 @@ void batch_norm_kernel(Tensor& out, Tensor& mean, Tensor& variance, const Tensor
       variance_to.data()[c] = T(s[c] / n);
     }
     affine<T>(
-        shape, in, to, [=](int64_t c) { return T(m[c]); },
+        shape, self, out, [=](int64_t c) { return T(m[c]); },
         [&](int64_t c) {
           return T((w_in ? double(w_in->data()[c]) : 1.0) / std::sqrt(s[c] / n + eps));
         },
@@ -137,14 +157,16 @@ void gradient_sums(const Planes& shape, const Runs<T>& g, const Runs<T>& x, cons
   Numbers<double> totals(size_t(2 * row));
   double* total = totals.data();
   const T* middle = centre.data();
-  const int64_t tiles = (row + kColumns - 1) / kColumns;
-  const int64_t each = std::max<int64_t>(1, kColumns * shape.samples);
+  // Wide ones, as memory is read in order, but two where they are worth it.
+  const int64_t columns = std::clamp((row + 1) / 2, kFewColumns, kColumns);
+  const int64_t tiles = (row + columns - 1) / columns;
+  const int64_t each = std::max<int64_t>(1, columns * shape.samples);
   const int64_t grain = std::max<int64_t>(1, kGrain / each);
   parallel_for(0, tiles, grain, [&](int64_t begin, int64_t end) {
-    RunBuffer<T> g_buffer(g.room(kColumns)), x_buffer(x.room(kColumns));
+    RunBuffer<T> g_buffer(g.room(columns)), x_buffer(x.room(columns));
     with_isa([&] {
       for (int64_t tile = begin; tile < end; ++tile) {
-        const int64_t at = tile * kColumns, n = std::min(kColumns, row - at);
+        const int64_t at = tile * columns, n = std::min(columns, row - at);
         double *sum = total + at, *dot = total + row + at;
         std::fill_n(sum, n, 0.0);
         std::fill_n(dot, n, 0.0);
@@ -229,6 +251,27 @@ void batch_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
       return spread_out<T>(shape, [=](int64_t i) { return numbers[i]; });
     };
     const auto as = of(a), bs = of(b), cs = of(c), ms = of(means);
+    if constexpr (std::is_same_v<T, float>) {
+      if (are_sixteens(self, grad_x) && are_sixteens(grad, grad_x)) {
+        const auto run = [&](int64_t at, int64_t count, int64_t channel, int) {
+          const T *p = as.data() + channel, *q = bs.data() + channel,
+                  *r = cs.data() + channel, *m = ms.data() + channel;
+          if (shape.side_by_side()) {
+            const auto f = [=](int64_t i, float u, float v) {
+              return u * p[i] + (v - m[i]) * q[i] + r[i];
+            };
+            map_sixteens(grad_x, at, count, f, grad, self);
+          } else {
+            const auto f = [k = *p, l = *q, d = *r, middle = *m](int64_t, float u,
+                                                                 float v) {
+              return u * k + (v - middle) * l + d;
+            };
+            map_sixteens(grad_x, at, count, f, grad, self);
+          }
+        };
+        return for_planes(shape, [] { return 0; }, run);
+      }
+    }
     const auto make = [&] {
       return Buffers<T>{RunBuffer<T>(g_in.room(kRun)), RunBuffer<T>(x_in.room(kRun)),
                         RunBuffer<T>(x_to.room(kRun))};

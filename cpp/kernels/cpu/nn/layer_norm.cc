@@ -7,6 +7,7 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/nn/moments.h"
 #include "kernels/cpu/nn/planes.h"
+#include "kernels/cpu/sixteen_runs.h"
 #include "tensor/fill.h"
 
 namespace pkg {
@@ -39,6 +40,12 @@ struct Weights {
   }
 };
 
+// A row that is one run, which is converted once however often it is walked; else null.
+template <class T>
+const T* whole_row(const Runs<T>& in, int64_t row, int64_t n, T* buffer) {
+  return n <= kRun ? in.run(row * n, n, buffer) : nullptr;
+}
+
 template <class T>
 Moments moments_of_row(const Runs<T>& in, int64_t from, int64_t n, bool centred,
                        T* buffer) {
@@ -61,6 +68,7 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
     const RunsOut<T> to(out);
     const RowsOut<T> mean_to(mean), scale_to(scale);
     const bool plain = !weight.defined() && !bias.defined();
+    [[maybe_unused]] const bool sixteens = are_sixteens(self, out);
     const auto w_all = weights.spread(plain ? Tensor() : weight, T(1));
     const auto b_all = weights.spread(bias, T(0));
     const int64_t n = rows.length, places = weights.places;
@@ -71,7 +79,10 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
       for (int64_t row = begin; row < end; ++row) {
         stop(n);
         with_isa([&] {
-          const Moments of = moments_of_row(in, row * n, n, centred, x_buffer.data());
+          const T* whole = whole_row(in, row, n, x_buffer.data());
+          const Moments of = whole
+                                 ? moments(whole, n, centred)
+                                 : moments_of_row(in, row * n, n, centred, x_buffer.data());
           const T m = T(of.mean), s = T(1 / std::sqrt(of.squares / double(n) + eps));
           mean_to.data()[row] = m;
           scale_to.data()[row] = s;
@@ -81,7 +92,18 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
             // To the end of a channel at most.
             const int64_t left = places == 1 ? n - at : places - at % places;
             const int64_t some = std::min(kRun, left);
-            const T* x = in.run(row * n + at, some, x_buffer.data());
+            if constexpr (std::is_same_v<T, float>) {
+              if (sixteens && places > 1) {
+                const T w = s * ws[at / places], b = bs[at / places];
+                map_sixteens(
+                    out, row * n + at, some,
+                    [=](int64_t, float v) { return plain ? (v - m) * s : (v - m) * w + b; },
+                    self);
+                at += some;
+                continue;
+              }
+            }
+            const T* x = whole ? whole + at : in.run(row * n + at, some, x_buffer.data());
             T* y = to.run(row * n + at, y_buffer.data());
             if (plain) {
               for (int64_t i = 0; i < some; ++i) y[i] = (x[i] - m) * s;
@@ -126,7 +148,10 @@ struct Backward {
     const int64_t first = weights.first(row, n);
     const T m = means[row], s = scales[row], *ws = w + first;
     double sum = 0, dot = 0;
+    const T *whole_g = whole_row(grad, row, n, b.g.data()),
+            *whole_x = whole_row(in, row, n, b.x.data());
     const auto runs = [&](auto f) {
+      if (whole_g) return f(0, n, whole_g, whole_x);
       for (int64_t at = 0; at < n; at += kRun) {
         const int64_t some = std::min(kRun, n - at);
         f(at, some, grad.run(row * n + at, some, b.g.data()),
@@ -169,11 +194,14 @@ struct Backward {
     const int64_t first = weights.first(row, n), places = weights.places;
     const T m = means[row], s = scales[row], *ws = w + first;
     double sum = 0, dot = 0;
+    const T *whole_g = whole_row(grad, row, n, b.g.data()),
+            *whole_x = whole_row(in, row, n, b.x.data());
     const auto runs = [&](auto f) {
       for (int64_t at = 0; at < n;) {
         const int64_t some = std::min(kRun, places - at % places);
-        f(at / places, at, some, grad.run(row * n + at, some, b.g.data()),
-          in.run(row * n + at, some, b.x.data()));
+        f(at / places, at, some,
+          whole_g ? whole_g + at : grad.run(row * n + at, some, b.g.data()),
+          whole_x ? whole_x + at : in.run(row * n + at, some, b.x.data()));
         at += some;
       }
     };

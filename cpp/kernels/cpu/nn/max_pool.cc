@@ -150,6 +150,97 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
   });
 }
 
+// The larger one; NaN if there is one.
+template <class T>
+[[gnu::always_inline]] inline T larger(T best, T x) {
+  return (x > best) | (x != x) ? x : best;
+}
+
+// The maxima of one row of windows: of whole ones, S (0: stride) columns apart, element by
+// element of a window, for all of them at once.
+template <int S, class T>
+void maxima_of_row(const Pool& pool, const T* plane, int64_t y, T* values) {
+  const Part down(y, pool.h, pool.kernel[0], pool.stride[0], pool.padding[0]);
+  const auto one = [&](int64_t x) {
+    const Part across(x, pool.w, pool.kernel[1], pool.stride[1], pool.padding[1]);
+    T best = plane[down.from * pool.w + across.from];
+    for (int64_t i = down.from; i < down.end; ++i) {
+      for (int64_t j = across.from; j < across.end; ++j) {
+        best = larger(best, plane[i * pool.w + j]);
+      }
+    }
+    values[x] = best;
+  };
+  for (int64_t x = 0; x < pool.inner_from; ++x) one(x);
+  for (int64_t x = pool.inner_end; x < pool.ow; ++x) one(x);
+  const int64_t n = pool.inner_end - pool.inner_from, columns = pool.kernel[1];
+  constexpr int64_t kFewWindows = 4;  // that are not worth loops of their own
+  if (n < kFewWindows) {
+    for (int64_t x = pool.inner_from; x < pool.inner_end; ++x) one(x);
+    return;
+  }
+  const int64_t step = S ? S : pool.stride[1];
+  T* __restrict to = values + pool.inner_from;
+  const T* first = plane + pool.inner_from * pool.stride[1] - pool.padding[1];
+  for (int64_t i = down.from; i < down.end; ++i) {
+    const T* __restrict row = first + i * pool.w;
+    int64_t j = 0;
+    if (i == down.from) {
+      const int64_t other = columns > 1 ? 1 : 0;
+#pragma omp simd
+      for (int64_t x = 0; x < n; ++x) to[x] = larger(row[x * step], row[x * step + other]);
+      j = other + 1;
+    }
+    for (; j + 1 < columns; j += 2) {
+#pragma omp simd
+      for (int64_t x = 0; x < n; ++x) {
+        to[x] = larger(to[x], larger(row[x * step + j], row[x * step + j + 1]));
+      }
+    }
+    for (; j < columns; ++j) {
+#pragma omp simd
+      for (int64_t x = 0; x < n; ++x) to[x] = larger(to[x], row[x * step + j]);
+    }
+  }
+}
+
+void values_kernel(Tensor& out, const Tensor& self, const Shape& kernel,
+                   const Shape& stride, const Shape& padding) {
+  const DType own = self.dtype();
+  const DType whole = itemsize(own) < 4 ? DType::Int32 : own;
+  const DType type = is_reduced(own) ? DType::Float32 : whole;
+  if (out.numel() == 0) return;
+  const auto run = [&]<class T>(TypeTag<T>) {
+    const ImagePlanes<T> in(self);
+    const RunsOut<T> to(out);
+    const Pool pool(self.sizes(), out.sizes(), kernel, stride, padding);
+    const int64_t windows = pool.oh * pool.ow, planes = self.size(0) * self.size(1);
+    const int64_t work = pool.h * pool.w + windows;
+    const int64_t grain = std::max<int64_t>(1, kGrain / work);
+    parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
+      RunBuffer<T> image(in.room()), result(to.room(windows));
+      StopCounter stop;
+      for (int64_t i = begin; i < end; ++i) {
+        const T* plane = in.plane(i, image.data());
+        T* values = to.run(i * windows, result.data());
+        stop(work);
+        with_isa([&] {
+          for (int64_t y = 0; y < pool.oh; ++y) {
+            T* row = values + y * pool.ow;
+            if (stride[1] == 1) maxima_of_row<1>(pool, plane, y, row);
+            else if (stride[1] == 2) maxima_of_row<2>(pool, plane, y, row);
+            else maxima_of_row<0>(pool, plane, y, row);
+          }
+        });
+        to.put(i * windows, windows, result.data());
+      }
+    });
+  };
+  visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T> tag) {
+    if constexpr (sizeof(T) >= 4) run(tag);
+  });
+}
+
 void backward_kernel(Tensor& out, const Tensor& grad, const Tensor& places,
                      const Shape& sizes) {
   const DType type = is_reduced(grad.dtype()) ? DType::Float32 : grad.dtype();
@@ -182,6 +273,7 @@ void backward_kernel(Tensor& out, const Tensor& grad, const Tensor& places,
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("_max_pool2d", forward_kernel);
+  m.impl("_max_pool2d_values", values_kernel);
   m.impl("_max_pool2d_backward", backward_kernel);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/cpu/reduce/fold_loops.h"
 
@@ -33,30 +34,49 @@ struct Extreme {
     return best == best ? larger : best;
   }
   static constexpr int64_t kRun = 8192 / int64_t(sizeof(T));
+  // Lanes that are read in order, as in sum_of.
   static T run(const T* x, int64_t n, double p) {
-    T a = start, b = start;
-    int nan = 0;
-    const int64_t half = n / 2;
-    // The reductions of the compiler, which do not look at NaN.
-    if constexpr (Max) {
-#pragma omp simd reduction(max : a, b) reduction(| : nan)
-      for (int64_t i = 0; i < half; ++i) {
-        const T u = load(x[i], p), v = load(x[i + half], p);
-        a = u > a ? u : a;
-        b = v > b ? v : b;
-        nan |= (u != u) | (v != v);
-      }
-    } else {
-#pragma omp simd reduction(min : a, b) reduction(| : nan)
-      for (int64_t i = 0; i < half; ++i) {
-        const T u = load(x[i], p), v = load(x[i + half], p);
-        a = u < a ? u : a;
-        b = v < b ? v : b;
-        nan |= (u != u) | (v != v);
+    constexpr int64_t lanes = kLaneBytes / sizeof(T);
+    if (n < 4 * lanes) return run_few(x, n, p);
+    // As wide as an element, so that both are chosen in the same lanes.
+    using Flag = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+    T best[lanes];
+    Flag nan[lanes] = {};
+    for (T& one : best) one = start;
+    int64_t at = 0;
+    for (; at + lanes <= n; at += lanes) {
+#pragma omp simd
+      for (int64_t i = 0; i < lanes; ++i) {
+        const T u = load(x[at + i], p);
+        best[i] = (Max ? u > best[i] : u < best[i]) ? u : best[i];
+        if constexpr (std::is_floating_point_v<T>) nan[i] |= u != u;
       }
     }
-    if (nan) return Limits::quiet_NaN();
-    return combine(combine(a, b), n % 2 ? load(x[n - 1], p) : start);
+    Flag any = 0;
+    for (int64_t i = 0; i < lanes; ++i) any |= nan[i];
+    if (any) return Limits::quiet_NaN();
+    return combine(run_few(best, lanes, p), run_few(x + at, n - at, p));
+  }
+  // The reductions of the compiler, which do not look at NaN.
+  static T run_few(const T* x, int64_t n, double p) {
+    T a = start;
+    int nan = 0;
+    if constexpr (Max) {
+#pragma omp simd reduction(max : a) reduction(| : nan)
+      for (int64_t i = 0; i < n; ++i) {
+        const T u = load(x[i], p);
+        a = u > a ? u : a;
+        nan |= u != u;
+      }
+    } else {
+#pragma omp simd reduction(min : a) reduction(| : nan)
+      for (int64_t i = 0; i < n; ++i) {
+        const T u = load(x[i], p);
+        a = u < a ? u : a;
+        nan |= u != u;
+      }
+    }
+    return nan ? Limits::quiet_NaN() : a;
   }
   static void absorb(T& state, T x) { state = combine(state, x); }
   static void merge(T& state, T later) { state = combine(state, later); }

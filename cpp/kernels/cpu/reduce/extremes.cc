@@ -4,6 +4,7 @@
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/reduce/extreme.h"
+#include "kernels/cpu/reduce/fold_sixteens.h"
 #include "kernels/cpu/reduce/numbers.h"
 
 namespace pkg {
@@ -13,7 +14,10 @@ template <bool Max>
 void extreme_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
   const bool reduced = is_reduced(self.dtype());
   const auto run = [&]<class T>(TypeTag<T>) {
-    const Fold fold = FoldLoops<Extreme<Max, T>>::fold(dtype_of<T>);
+    Fold fold = FoldLoops<Extreme<Max, T>>::fold(dtype_of<T>);
+    if constexpr (std::is_same_v<T, float>) {
+      fold = fold_of_float<Extreme<Max, float>>(self.dtype());
+    }
     run_fold(self, dim, fold, {&out}, [&](const void* states, void* const* to, int64_t n) {
       if (reduced) write_numbers(static_cast<const float*>(states), to[0], out.dtype(), n);
       else std::memcpy(to[0], states, size_t(n) * sizeof(T));

@@ -7,14 +7,22 @@
 // be reduced each, or it is kept, then they are columns, and neighbours go through the
 // vector units side by side.  Elements that are apart, or of another type, are brought
 // into a rectangle in the first-level cache first.
+//
+// Note [Repeated elements]
+// What an expanded tensor repeats is read once.  Where it is reduced, the state is that of
+// one copy, merged with itself as often as there are copies, by doubling; where it is kept,
+// one result is repeated.
 #include "kernels/cpu/reduce/fold.h"
 
 #include <array>
+#include <bit>
+#include <cstring>
 #include <vector>
 
 #include "kernels/cpu/reduce/stage.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
+#include "tensor/copy.h"
 #include "tensor/small_vector.h"
 
 namespace pkg {
@@ -85,7 +93,10 @@ class Walk {
       int64_t size = self.sizes()[size_t(d)];
       const int64_t in = self.strides()[size_t(d)];
       const bool gone = std::find(dims.begin(), dims.end(), d) != dims.end();
-      if (gone && in == 0 && fold.repeats_once) size = std::min<int64_t>(size, 1);
+      if (gone && in == 0 && size > 1) {  // see Note [Repeated elements]
+        if (!fold.repeats_once) copies_ *= size;
+        size = 1;
+      }
       (gone ? reduced_count_ : kept_count_) *= size;
       if (size != 1) (gone ? reduced_ : kept_).push_back({size, in, gone ? 0 : out});
       if (!gone) out *= size;
@@ -126,6 +137,7 @@ class Walk {
         States states(width_ * fold_.state);
         for (int64_t tile = begin; tile < end; ++tile) {
           reduce(tile, 0, 1, states.data());
+          repeat(states.data(), size_of(tile));
           finish(tile, states.data());
         }
       });
@@ -143,6 +155,7 @@ class Walk {
       for (int64_t part = 1; part < parts; ++part) {
         fold_.merge(first, first + part * bytes, size_of(tile));
       }
+      repeat(first, size_of(tile));
       finish(tile, first);
     }
   }
@@ -259,6 +272,19 @@ class Walk {
     }
   }
 
+  // What `copies_` times as many elements make of n states: their bits from the highest.
+  void repeat(void* states, int64_t n) const {
+    if (copies_ == 1) return;
+    const int64_t bytes = n * fold_.state;
+    States once(bytes), before(bytes);
+    std::memcpy(once.data(), states, size_t(bytes));
+    for (int bit = int(std::bit_width(uint64_t(copies_))) - 2; bit >= 0; --bit) {
+      std::memcpy(before.data(), states, size_t(bytes));
+      fold_.merge(states, before.data(), n);
+      if (copies_ >> bit & 1) fold_.merge(states, once.data(), n);
+    }
+  }
+
   void finish(int64_t tile, const void* states) const {
     const int64_t n = size_of(tile);
     int64_t unused = 0, at = 0;
@@ -286,11 +312,25 @@ class Walk {
   std::array<const Tensor*, 2> outs_{};
   size_t n_outs_ = 0;
   DimList kept_, reduced_;
-  int64_t kept_count_ = 1, reduced_count_ = 1;
+  int64_t kept_count_ = 1, reduced_count_ = 1, copies_ = 1;
   const char* x_;
   int64_t itemsize_;
   bool columns_ = false, staged_ = false, split_outer_ = false, gathers_ = false;
   int64_t width_ = 1, across_ = 1;
+};
+
+// A tensor in which each element that is repeated in a kept dimension is there once, and
+// the shapes of its results: with the copies, without.
+struct Once {
+  Shape sizes, all, some;
+
+  Once(const Tensor& self, const Dims& dim) : sizes(self.sizes()), all(sizes), some(sizes) {
+    const Shape dims = wrap_dims("reduce", dim.value_or(Shape()), self.ndim());
+    for (int64_t d : dims) all[size_t(d)] = some[size_t(d)] = 1;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      if (self.strides()[d] == 0 && all[d] > 1) sizes[d] = some[d] = 1;
+    }
+  }
 };
 }  // namespace
 
@@ -301,6 +341,24 @@ void run_fold(const Tensor& self, const Dims& dim, const Fold& fold,
   PKG_CHECK(self.numel() <= kMost, RuntimeError,
             "[op] expected at most 2**45 elements, got ", self.numel(),
             " (self is of shape ", self.sizes(), ").");
+  constexpr int64_t kWorthwhile = 4096;  // a tensor on the way and a copy cost something
+  if (self.numel() >= kWorthwhile) {
+    const Once once(self, dim);
+    if (once.all != once.some) {
+      const Tensor one = alias(self, once.sizes, self.strides(), self.offset());
+      std::array<Tensor, 2> some;
+      size_t n = 0;
+      for (const Tensor* out : outs) some[n++] = empty(once.some, out->dtype());
+      if (n == 1) Walk(one, dim, fold, {&some[0]}, finish).run();
+      else Walk(one, dim, fold, {&some[0], &some[1]}, finish).run();
+      n = 0;
+      for (const Tensor* out : outs) {
+        copy_into(alias(*out, once.all, contiguous_strides(once.all), out->offset()),
+                  some[n++]);
+      }
+      return;
+    }
+  }
   Walk(self, dim, fold, outs, finish).run();
 }
 

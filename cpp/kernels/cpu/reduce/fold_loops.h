@@ -19,36 +19,46 @@
 
 namespace pkg {
 
-/// Sum of f(i) for i below n, in as many lanes as there are, four times: an addition does
-/// not wait for the one before.
+inline constexpr int64_t kLaneBytes = 128;  // of what is combined side by side
+
+/// Sum of f(i) for i below n, in four vectors of lanes: an addition does not wait for the
+/// one before, and memory is read in order, which twice as many bytes a second can be as
+/// from four places.
 template <class T, class F>
 inline T sum_of(int64_t n, F f) {
-  T a = 0, b = 0, c = 0, d = 0;
-  const int64_t part = n / 4;
-#pragma omp simd reduction(+ : a, b, c, d)
-  for (int64_t i = 0; i < part; ++i) {
-    a += f(i);
-    b += f(i + part);
-    c += f(i + 2 * part);
-    d += f(i + 3 * part);
+  constexpr int64_t lanes = kLaneBytes / sizeof(T);
+  const int64_t whole = n < 4 * lanes ? 0 : n / lanes * lanes;
+  T sum = 0;
+  if (whole > 0) {
+    T sums[lanes] = {};
+    for (int64_t at = 0; at < whole; at += lanes) {
+#pragma omp simd
+      for (int64_t i = 0; i < lanes; ++i) sums[i] += f(at + i);
+    }
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < lanes; ++i) sum += sums[i];
   }
-  T sum = (a + b) + (c + d);
-  for (int64_t i = 4 * part; i < n; ++i) sum += f(i);
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = whole; i < n; ++i) sum += f(i);
   return sum;
 }
 template <class T, class F>
 inline T product_of(int64_t n, F f) {
-  T a = 1, b = 1, c = 1, d = 1;
-  const int64_t part = n / 4;
-#pragma omp simd reduction(* : a, b, c, d)
-  for (int64_t i = 0; i < part; ++i) {
-    a *= f(i);
-    b *= f(i + part);
-    c *= f(i + 2 * part);
-    d *= f(i + 3 * part);
+  constexpr int64_t lanes = kLaneBytes / sizeof(T);
+  const int64_t whole = n < 4 * lanes ? 0 : n / lanes * lanes;
+  T product = 1;
+  if (whole > 0) {
+    T products[lanes];
+    for (T& one : products) one = 1;
+    for (int64_t at = 0; at < whole; at += lanes) {
+#pragma omp simd
+      for (int64_t i = 0; i < lanes; ++i) products[i] *= f(at + i);
+    }
+#pragma omp simd reduction(* : product)
+    for (int64_t i = 0; i < lanes; ++i) product *= products[i];
   }
-  T product = (a * b) * (c * d);
-  for (int64_t i = 4 * part; i < n; ++i) product *= f(i);
+#pragma omp simd reduction(* : product)
+  for (int64_t i = whole; i < n; ++i) product *= f(i);
   return product;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/reduce/norm.cc: vector norms, accumulated in double.
+// kernels/cpu/reduce/norm.cc: vector norms, accumulated in double; runs of float32 that
+// its range holds are added in float32 first.
 #include <cmath>
 #include <limits>
 
@@ -10,7 +11,7 @@
 namespace pkg {
 namespace {
 
-enum class Power { Zero, One, Two, TwoOf16, Three, Any };  // TwoOf16: of 16-bit floats
+enum class Power { Zero, One, Two, Three, Any };
 
 // Sums of powers of sizes.
 template <Power power, class T>
@@ -24,18 +25,20 @@ struct PowerSum {
     const double v = x;
     if constexpr (power == Power::Zero) return v != 0;
     else if constexpr (power == Power::One) return std::abs(v);
-    else if constexpr (power == Power::Two || power == Power::TwoOf16) return v * v;
+    else if constexpr (power == Power::Two) return v * v;
     else if constexpr (power == Power::Three) return std::abs(v) * v * v;
     else return std::pow(std::abs(v), p);
   }
   static Local combine(Local a, Local b) { return a + b; }
   static constexpr int64_t kRun = 1024;
   static Local run(const In* x, int64_t n, double p) {
-    if constexpr (power == Power::TwoOf16) {
-      // float32 has more digits than these need, but not bfloat16's squares: what may have
-      // been lost below its smallest numbers, and what is beyond its largest, is for double.
-      const float sum = sum_of<float>(n, [=](int64_t i) { return x[i] * x[i]; });
-      if (sum > 1e-30f && sum < std::numeric_limits<float>::infinity()) return sum;
+    constexpr bool one = power == Power::One, two = power == Power::Two;
+    if constexpr (std::is_same_v<T, float> && (one || two)) {
+      // Some tens of them in each lane.  What squares may have lost below the smallest
+      // numbers of float32, and what is beyond its largest, is for double.
+      const float sum = sum_of<float>(
+          n, [=](int64_t i) { return one ? std::abs(x[i]) : x[i] * x[i]; });
+      if (sum < std::numeric_limits<float>::infinity() && (one || sum > 1e-30f)) return sum;
     }
     return sum_of<Local>(n, [=](int64_t i) { return load(x[i], p); });
   }
@@ -71,13 +74,10 @@ void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord, cons
         if (std::isinf(p)) return reduce(TypeTag<Extreme<false, T, true>>(), same);
         if (p == 0) return reduce(TypeTag<PowerSum<Power::Zero, T>>(), same);
         if (p == 1) return reduce(TypeTag<PowerSum<Power::One, T>>(), same);
-        const auto length = [](double s) { return std::sqrt(s); };
-        if constexpr (std::is_same_v<T, float>) {
-          if (p == 2 && is_reduced(self.dtype()) && is_reduced(out.dtype())) {
-            return reduce(TypeTag<PowerSum<Power::TwoOf16, T>>(), length);
-          }
+        if (p == 2) {
+          return reduce(TypeTag<PowerSum<Power::Two, T>>(),
+                        [](double s) { return std::sqrt(s); });
         }
-        if (p == 2) return reduce(TypeTag<PowerSum<Power::Two, T>>(), length);
         if (p == 3) {
           return reduce(TypeTag<PowerSum<Power::Three, T>>(),
                         [](double s) { return std::cbrt(s); });

@@ -21,13 +21,8 @@ constexpr int64_t kFew = 64;     // that are longer than a block of so many is d
 struct Rectangle {
   const double* x;
   int64_t places, lines;
-  bool alone;  // the only line: what a line gives may not depend on those beside it
 
   void multiply(double* __restrict total) const {
-    if (alone) {
-      *total = product(*total);
-      return;
-    }
     for (int64_t i = 0; i < places; ++i) {
       const double* row = x + i * lines;
 #pragma omp simd
@@ -59,27 +54,6 @@ struct Rectangle {
   }
 
  private:
-  // Some at a time in any order, where none of their products can leave the range of
-  // normal numbers.
-  double product(double total) const {
-    constexpr int64_t some = 256;
-    constexpr double most = 8, least = 1 / most;  // 256 of them: 2^-768 to 2^768
-    for (int64_t at = 0; at < places; at += some) {
-      const int64_t n = std::min(some, places - at);
-      const double* from = x + at;
-      int wild = 0;  // NaN too
-      for (int64_t i = 0; i < n; ++i) {
-        const double size = std::abs(from[i]);
-        wild += !(size <= most && size >= least);
-      }
-      if (wild == 0) {
-        total *= product_of<double>(n, [=](int64_t i) { return from[i]; });
-      } else {
-        for (int64_t i = 0; i < n; ++i) total *= from[i];
-      }
-    }
-    return total;
-  }
   // Each product waits for the one before it: those from both ends at once.
   void others_of_one(double* __restrict y, double* __restrict before,
                      double* __restrict after, double grad) const {
@@ -97,6 +71,122 @@ struct Rectangle {
   }
 };
 
+// A line that is the only one, in chunks: what comes before and after each of them is
+// multiplied from their products, so that threads share them out, and in each the products
+// of several chunks wait side by side.
+class OnlyLine {
+ public:
+  static constexpr int64_t kChunk = 64, kAtOnce = 4;
+
+  OnlyLine(const LinePart& in, const LinePart& to, int64_t n)
+      : in_(in),
+        to_(to),
+        n_(n),
+        chunks_((n + kChunk - 1) / kChunk),
+        before_(chunks_ + 1),
+        after_(chunks_ + 1),
+        tame_(chunks_) {}
+
+  void run(double grad) const {
+    for_blocks([&](const double* x, int64_t at, int64_t places) {
+      for (int64_t i = 0; i < places; i += kChunk) {
+        const int64_t chunk = (at + i) / kChunk, n = std::min(kChunk, places - i);
+        tame_[chunk] = tame(x + i, n);
+        before_[chunk + 1] = after_[chunk] = product(x + i, n);
+      }
+    });
+    accumulate();
+    for_blocks([&](const double* x, int64_t at, int64_t places) {
+      alignas(64) double front[kLineRoom], y[kLineRoom];
+      int64_t i = 0;
+      for (; i + kAtOnce * kChunk <= places; i += kAtOnce * kChunk) {
+        walk<kAtOnce>(x + i, kChunk, (at + i) / kChunk, front + i, y + i);
+      }
+      for (; i < places; i += kChunk) {
+        walk<1>(x + i, std::min(kChunk, places - i), (at + i) / kChunk, front + i, y + i);
+      }
+      for (int64_t k = 0; k < places; ++k) y[k] = front[k] * y[k] * grad;
+      to_.send(reinterpret_cast<char*>(y), places, 1, false, to_.at(0, at, 0));
+    });
+  }
+
+ private:
+  // f(x, first place, places) for all blocks.
+  template <class F>
+  void for_blocks(F f) const {
+    const int64_t blocks = (n_ + kLineRoom - 1) / kLineRoom;
+    parallel_for(0, blocks, kGrain / 4 / kLineRoom, [&](int64_t begin, int64_t end) {
+      alignas(64) double buffer[kLineRoom];
+      StopCounter stop;
+      for (int64_t b = begin; b < end; ++b) {
+        const int64_t at = b * kLineRoom, places = std::min(kLineRoom, n_ - at);
+        in_.bring(in_.at(0, at, 0), places, 1, false, reinterpret_cast<char*>(buffer));
+        stop(places);
+        with_isa([&] { f(buffer, at, places); });
+      }
+    });
+  }
+
+  // Whether no product of some of them, in any order, can leave the normal numbers.
+  static bool tame(const double* x, int64_t n) {
+    constexpr double most = 32768, least = 1 / most;  // 64 of them: 2^-960 to 2^960
+    int wild = 0;                                     // NaN too
+#pragma omp simd reduction(+ : wild)
+    for (int64_t i = 0; i < n; ++i) {
+      const double size = std::abs(x[i]);
+      wild += !(size <= most && size >= least);
+    }
+    return wild == 0;
+  }
+  static double product(const double* x, int64_t n) {
+    return product_of<double>(n, [=](int64_t i) { return x[i]; });
+  }
+
+  // From the products of chunks to those of all before, and of all after them.
+  void accumulate() const {
+    alignas(64) double x[kChunk];
+    const auto times = [&](double total, int64_t chunk, double product, bool from_end) {
+      if (tame_[chunk]) return total * product;
+      const int64_t at = chunk * kChunk, n = std::min(kChunk, n_ - at);
+      in_.bring(in_.at(0, at, 0), n, 1, false, reinterpret_cast<char*>(x));
+      for (int64_t i = 0; i < n; ++i) total *= x[from_end ? n - 1 - i : i];
+      return total;
+    };
+    before_[0] = after_[chunks_] = 1;
+    for (int64_t c = 0; c < chunks_; ++c) {
+      before_[c + 1] = times(before_[c], c, before_[c + 1], false);
+    }
+    for (int64_t c = chunks_; c-- > 0;) {
+      after_[c] = times(after_[c + 1], c, after_[c], true);
+    }
+  }
+
+  // Of so many chunks of n places the products before and after each place.
+  template <int64_t count>
+  void walk(const double* __restrict x, int64_t n, int64_t chunk, double* __restrict front,
+            double* __restrict back) const {
+    double b[count], a[count];
+    for (int64_t c = 0; c < count; ++c) {
+      b[c] = before_[chunk + c];
+      a[c] = after_[chunk + c + 1];
+    }
+    for (int64_t i = 0, k = n - 1; i < n; ++i, --k) {
+#pragma GCC unroll 4
+      for (int64_t c = 0; c < count; ++c) {
+        front[c * kChunk + i] = b[c];
+        back[c * kChunk + k] = a[c];
+        b[c] *= x[c * kChunk + i];
+        a[c] *= x[c * kChunk + k];
+      }
+    }
+  }
+
+  const LinePart &in_, &to_;
+  const int64_t n_, chunks_;
+  const RunBuffer<double> before_, after_;
+  const RunBuffer<uint8_t> tame_;
+};
+
 void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
                           int64_t dim) {
   if (out.numel() == 0) return;
@@ -110,6 +200,9 @@ void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
     to.turn();
   }
   const Rows<double> grads(grad);
+  if (extent.lines() == 1 && extent.n > kLineRoom) {
+    return OnlyLine(in, to, extent.n).run(grads.data()[0]);
+  }
   const int64_t deep = std::min(extent.n, kLineRoom / std::min(kFew, extent.inner));
   const int64_t blocks = (extent.n + deep - 1) / deep;
   const int64_t most = std::min(kLines, kLineRoom / deep);
@@ -126,7 +219,7 @@ void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
         const int64_t at = b * deep, places = std::min(deep, extent.n - at);
         in.bring(in.at(o, at, j), places, lines, lines > 1, reinterpret_cast<char*>(x));
         stop(places * lines);
-        return Rectangle{x, places, lines, extent.lines() == 1};
+        return Rectangle{x, places, lines};
       };
       std::fill_n(before.data(), lines, 1.0);
       for (int64_t b = 0; b + 1 < blocks; ++b) {

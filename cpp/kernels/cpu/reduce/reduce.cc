@@ -4,6 +4,7 @@
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/reduce/fold_loops.h"
+#include "kernels/cpu/reduce/fold_sixteens.h"
 #include "kernels/cpu/reduce/numbers.h"
 
 namespace pkg {
@@ -54,17 +55,23 @@ struct NonZero {
   static Local load(In x, double) { return (x & mask) != 0; }
   static Local combine(Local a, Local b) { return Local(a + b); }
   static constexpr int64_t kRun = 8192;
+  // Side by side in lanes, each of which can count so many rows of them.
   static int64_t run(const In* x, int64_t n, double) {
-    int64_t total = 0;
-    constexpr int64_t some = 128;  // a byte can count them
-    for (int64_t at = 0; at < n; at += some) {
-      const int64_t end = std::min(n, at + some);
-      Local count = 0;
-#pragma omp simd reduction(+ : count)
-      for (int64_t i = at; i < end; ++i) count += (x[i] & mask) != 0;
-      total += int64_t(count);
+    constexpr int64_t lanes = 128 / sizeof(T), most = 255;
+    int64_t total = 0, at = 0;
+    while (n - at >= lanes) {
+      const int64_t rows = std::min((n - at) / lanes, most);
+      T counts[lanes] = {};
+      for (int64_t row = 0; row < rows; ++row, at += lanes) {
+#pragma omp simd
+        for (int64_t i = 0; i < lanes; ++i) counts[i] += (x[at + i] & mask) != 0;
+      }
+      for (int64_t i = 0; i < lanes; ++i) total += int64_t(counts[i]);
     }
-    return total;
+    Local rest = 0;
+#pragma omp simd reduction(+ : rest)
+    for (int64_t i = at; i < n; ++i) rest += (x[i] & mask) != 0;
+    return total + int64_t(rest);
   }
   static void absorb(State& state, int64_t x) { state += x; }
   static void merge(State& state, State later) { state += later; }
@@ -82,7 +89,7 @@ void sum_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool,
   const Tensor in = summands(self, out.dtype());
   const bool floating = is_floating(out.dtype());
   const Fold fold = float_or_int(floating ? out.dtype() : DType::Int64,
-                                 FoldLoops<Sum<float>>::fold(DType::Float32),
+                                 fold_of_float<Sum<float>>(in.dtype()),
                                  FoldLoops<Sum<double>>::fold(DType::Float64),
                                  FoldLoops<Sum<int64_t>>::fold(DType::Int64));
   run_fold(in, dim, fold, {&out}, [&](const void* states, void* const* to, int64_t n) {
