@@ -83,7 +83,7 @@ at::Tensor sum_of_squares(const at::Tensor& x) {
     const scalar_t* in = flat.data_ptr<scalar_t>();
     scalar_t sum = 0;
     for (int64_t i = 0; i < flat.numel(); ++i) sum += in[i] * in[i];
-    *result.data_ptr<scalar_t>() = sum;
+    *result.data_ptr<scalar_t>() = at::Scalar(sum).to<scalar_t>();
   });
   return result;
 }
