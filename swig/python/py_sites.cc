@@ -47,24 +47,34 @@ const std::string& package_folder() {
   return folder;
 }
 
-// Generated wrappers of ops belong to it (pkg/framework/loading.py writes them).
-bool in_package(PyCodeObject* code) {
+// The name of the module that the frame runs code of; "" where it has none.
+std::string module_of(PyFrameObject* frame) {
+  const PyRef globals(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_globals"));
+  PyObject* name = globals ? PyDict_GetItemString(globals.get(), "__name__") : nullptr;
+  const char* text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  if (!text) return PyErr_Clear(), "";
+  return text;
+}
+
+// Generated wrappers of ops belong to it, wherever pkg/framework/loading.py has written
+// them: it names their modules so.
+bool in_package(PyFrameObject* frame, PyCodeObject* code) {
   const std::string& package = package_folder();
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   if (!file) return PyErr_Clear(), false;
-  const std::string_view name(file);
-  return (!package.empty() && name.starts_with(package)) ||
-         name.starts_with("<wrappers ") || name.find("/pkg/wrappers/") != name.npos;
+  return (!package.empty() && std::string_view(file).starts_with(package)) ||
+         module_of(frame).starts_with("pkg.op_libraries.");
 }
 
-uint32_t number_of(PyCodeObject* code) {
+uint32_t number_of(PyFrameObject* frame, PyCodeObject* code) {
   Sites& s = sites();
   if (s.codes[s.last].object == code) return s.last;
   const auto found = s.numbers.find(code);
   if (found != s.numbers.end()) return s.last = found->second;
   if (s.codes.size() >= kMaxCodes) return 0;
   Py_INCREF(code);
-  s.codes.push_back({code, in_package(code)});
+  s.codes.push_back({code, in_package(frame, code)});
   return s.last = s.numbers[code] = uint32_t(s.codes.size() - 1);
 }
 
@@ -76,7 +86,7 @@ uint64_t mark_site() {
   PyRef owner;
   while (frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);
-    const uint32_t number = number_of(code);
+    const uint32_t number = number_of(frame, code);
     Py_DECREF(code);
     if (!sites().codes[number].inside) {
       return uint64_t{number} << 32 | uint32_t(PyFrame_GetLasti(frame));
