@@ -223,7 +223,8 @@ TABLE = [
      lambda x, i: x[i[:, 0], i[:, 1]], X,
      np.array([[0, 1], [1, 2]], np.int32)),
     ("sparse_to_dense",
-     lambda x, i: tf.sparse_to_dense(tf.reshape(i, [2, 2]), [2, 3], x[:, 0], 7),
+     lambda x, i: tf.sparse_to_dense(
+         tf.reshape(i, [2, 2]), [2, 3], tf.convert_to_tensor(x)[:, 0], 7),
      lambda x, i: np.array([[7, x[0, 0], 7], [7, 7, x[1, 0]]], np.float32), X,
      np.array([[0, 1], [1, 2]], np.int32)),
     ("sparse_to_dense", lambda x: tf.sparse_to_dense([1, 0], tf.shape(x), tf.size(x)),

@@ -52,14 +52,15 @@ def sparse_to_dense(
     or one.  sparse_values: one for each place, or one for all.  Of places that are
     named twice the last counts: validate_indices is ignored.
     """
-    values, places = first(sparse_values), first(sparse_indices).to(core.int64)
-    if rank_of("sparse_to_dense", places) < 2:
-        places = ops.reshape(places, [-1, 1])
+    values, places = first(sparse_values), first(sparse_indices)
     sizes = static_sizes(places)
+    if rank_of("sparse_to_dense", places) < 2:
+        places, sizes = ops.reshape(places, [-1, 1]), [None, 1]
     if sizes is None or sizes[-1] is None:
         raise ValueError(
             f"[sparse_to_dense] expected indices of a known last size, got {places}."
         )
+    places = places.to(core.int64)
     kind = dtype_of(values)
     if isinstance(default_value, Symbol):
         made = filled(output_shape, 0, kind) + default_value
