@@ -9,6 +9,7 @@ For setup scripts of libraries and programs that use pkg's C++ interface; in a s
 from __future__ import annotations
 
 import os
+import sysconfig
 
 __all__ = [
     "get_compat_include", "get_compile_flags", "get_include", "get_lib",
@@ -52,12 +53,14 @@ def get_compile_flags(style: str = "") -> list[str]:
     """Return the compiler flags that a source including pkg's headers needs.
 
     style: "tf1" or "torch" for sources of ops in another library's style, see
-    get_compat_include().
+    get_compat_include(); with "torch" Python's headers are found as well.
     With those of the loops (swig/build/toolchain.py says why), so that a kernel is as
     fast as the same stanza in the core; -O3 is yours to add.
     """
     loops = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
     compat = [f"-I{get_compat_include(style)}"] if style else []
+    if style == "torch":  # whose sources may include Python.h
+        compat.append(f"-I{sysconfig.get_path('include')}")
     return ["-std=c++20", *loops, *compat, f"-I{get_include()}"]
 
 

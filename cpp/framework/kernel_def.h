@@ -72,12 +72,14 @@ struct KernelRegistrar {
 
 }  // namespace pkg::framework
 
-#define PKG_REGISTER_KERNEL_(id, builder, ...)                                 \
-  static const ::pkg::framework::KernelRegistrar PKG_CONCAT(pkg_kernel_, id)(  \
-      ::pkg::framework::register_kernel::builder, #__VA_ARGS__,                \
-      [](::pkg::framework::OpKernelConstruction* context)                      \
-          -> ::pkg::framework::OpKernel* { return new __VA_ARGS__(context); }, \
-      ::pkg::Origin{__FILE__ ":" PKG_STR(__LINE__), PKG_OUTSIDE_}, PKG_STAMP_)
+// Ends with its own semicolon, as TensorFlow's: TF_CALL_ macros put several side by side.
+#define PKG_REGISTER_KERNEL_(id, builder, ...)                                             \
+  static const ::pkg::framework::KernelRegistrar PKG_CONCAT(pkg_kernel_, id)(              \
+      ::pkg::framework::register_kernel::builder, #__VA_ARGS__,                            \
+      [](::pkg::framework::OpKernelConstruction* context) -> ::pkg::framework::OpKernel* { \
+        return new __VA_ARGS__(context);                                                   \
+      },                                                                                   \
+      ::pkg::Origin{__FILE__ ":" PKG_STR(__LINE__), PKG_OUTSIDE_}, PKG_STAMP_);
 #define PKG_REGISTER_KERNEL(id, builder, ...) PKG_REGISTER_KERNEL_(id, builder, __VA_ARGS__)
 #define REGISTER_KERNEL_BUILDER(builder, ...) \
   PKG_REGISTER_KERNEL(__COUNTER__, builder, __VA_ARGS__)

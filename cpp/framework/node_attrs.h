@@ -27,7 +27,8 @@ class NodeAttrs {
     if (assign(*value, out)) return Status();
     return errors::InvalidArgument("Attr '", name, "' of the Op '", def_->name,
                                    "' is of type ", def_->attr(name)->type, ", value ",
-                                   attr_text(*value), ": it was asked for as another type");
+                                   attr_text(*value),
+                                   ": it was asked for as a type that cannot have it");
   }
 
  private:

@@ -138,19 +138,26 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
 }
 
+// "Twice", "MyOps>Twice".
+bool is_op_name(std::string_view name) {
+  bool first = true;  // of a part
+  for (const char c : name) {
+    const bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+    if (c == '>' ? first : !letter && (first || c < '0' || c > '9')) return false;
+    first = c == '>';
+  }
+  return !first;
+}
+
 }  // namespace
 
 OpRegistrationData OpDefBuilder::Finalize() const {
   OpDef def = flags_;
   def.name = name_;
-  const auto letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  };
-  const bool named = !name_.empty() && (letter(name_[0]) || name_[0] == '_') &&
-                     std::all_of(name_.begin(), name_.end(), [&](char c) {
-                       return letter(c) || (c >= '0' && c <= '9') || c == '_';
-                     });
-  if (!named) refuse(def, "expected a name of letters, digits and '_'.");
+  if (!is_op_name(name_)) {
+    refuse(def, "expected a name of letters, digits and '_', behind namespaces, as in "
+                "'MyOps>Twice', or without.");
+  }
   const auto fresh = [&](const std::string& what, const std::string& name, auto&... lists) {
     const auto taken = [&](const auto& list) {
       return std::any_of(list.begin(), list.end(),

@@ -22,8 +22,8 @@ using uint8 = uint8_t;
 using uint16 = uint16_t;
 using uint32 = uint32_t;
 using uint64 = uint64_t;
-using half = SixteenBits<Half>;
-using bfloat16 = SixteenBits<BFloat16>;
+using half = SixteenBits<Half, /*kFromFloats=*/false>;
+using bfloat16 = SixteenBits<BFloat16, /*kFromFloats=*/false>;
 using string = std::string;
 using tstring = std::string;
 

@@ -49,11 +49,20 @@ class Style:
     operation of a graph where an argument is a symbol.
     """
 
+    #: The dtype that Python's int stands for.
+    integers = "int64"
+
     def convert(self, value: Any, dtype: Any) -> Any:
-        """A tensor or symbol of the value; ValueError and TypeError as tensor() has."""
+        """A tensor or symbol of the value; ValueError and TypeError as tensor() has,
+        and TypeError for floats where the dtype has none."""
         if isinstance(value, Tensor):
             return value
-        return core.tensor(value, dtype=dtype)
+        made = core.tensor(value, dtype=dtype)
+        if dtype is not None and not dtype.is_floating_point:
+            given = core.tensor(value).dtype
+            if given.is_floating_point:  # or what is behind the point would be lost
+                raise TypeError(f"expected whole numbers, got {value!r}")
+        return made
 
     def graph_of(self, op: OpDefinition, inputs: list[Any]) -> Any:
         """The graph that the call belongs to; None: it is computed now."""
@@ -131,8 +140,15 @@ def _argument(
     return items
 
 
+def _typed(value: Any, style: Style) -> Any:
+    # The value of an attribute that is a type, or of several.
+    if isinstance(value, (list, tuple)):
+        return [_typed(item, style) for item in value]
+    return style.integers if value is int else value
+
+
 def _split(
-    op: OpDefinition, keywords: dict[str, Any]
+    op: OpDefinition, keywords: dict[str, Any], style: Style
 ) -> tuple[list[Any], dict[str, Any]]:
     # The values of inputs, in their order, and of attributes; TypeError for others.
     inferred = [attr.name for attr in op.attrs if attr.inferred]
@@ -153,7 +169,10 @@ def _split(
     for attr in op.given:
         key = attr.name if attr.name in given else f"{attr.name}_"
         if key in given and (given[key] is not None or not attr.has_default):
-            attrs[attr.name] = attribute_value(op, attr, given.pop(key))
+            value = given.pop(key)
+            if attr.type in ("type", "list(type)"):
+                value = _typed(value, style)
+            attrs[attr.name] = attribute_value(op, attr, value)
         elif attr.has_default:
             given.pop(key, None)
         else:
@@ -206,7 +225,7 @@ def _prepared(
         raise RuntimeError(
             f"Unrecognized Op name {op_type_name}: load its library first."
         )
-    values, attrs = _split(op, keywords)
+    values, attrs = _split(op, keywords, style)
     known = {attr.name: attrs[attr.name] for attr in op.given
              if attr.name in attrs and attr.type == "type"}  # fmt: skip
     inputs = [

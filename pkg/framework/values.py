@@ -22,7 +22,7 @@ def dtype_name(dtype: Any) -> str:
     name = getattr(dtype, "name", None)
     if isinstance(name, str):
         return name
-    known = {float: "float32", int: "int32", bool: "bool", str: "string"}
+    known = {float: "float32", bool: "bool", str: "string"}
     if dtype in known:
         return known[dtype]
     return str(getattr(dtype, "__name__", dtype))
@@ -54,7 +54,12 @@ def _shape_text(value: Any, attr: AttributeDefinition) -> str:
         sizes = [None if size is None else int(size) for size in value]
     except (TypeError, ValueError):
         raise _expected("shape", attr, value) from None
-    texts = ["?" if size is None or size < 0 else str(size) for size in sizes]
+    if any(size is not None and size < -1 for size in sizes):
+        raise ValueError(
+            f"Expected sizes of at least 0, and None or -1 for what is not known, in "
+            f"the shape for argument '{attr.name}', not {value!r}."
+        )
+    texts = ["?" if size in (None, -1) else str(size) for size in sizes]
     return f"[{','.join(texts)}]"
 
 

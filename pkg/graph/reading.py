@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
         for kind, roles in ROLES.items()
     },
 }
-_TYPE = re.compile(r"(?:(\w+)::)?(\w+)(?:\.\w+)?", re.ASCII)
+_TYPE = re.compile(r"(?:(\w+)::)?(\w+(?:>\w+)*)(?:\.\w+)?", re.ASCII)
 
 
 def read(data: Any) -> Definition:

@@ -38,11 +38,12 @@ std::string package_folder() {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-// Generated wrappers of ops belong to it (pkg/framework/loading.py writes them).
-bool in_package(std::string_view file) {
+// Generated wrappers of ops belong to it, wherever pkg/framework/loading.py has written
+// them: it names their modules so.
+bool in_package(std::string_view file, std::string_view module) {
   static const std::string package = package_folder();
   return (!package.empty() && file.starts_with(package)) ||
-         file.starts_with("<wrappers ") || file.find("/pkg/wrappers/") != file.npos;
+         module.starts_with("pkg.op_libraries.");
 }
 
 CallSites& sites() {

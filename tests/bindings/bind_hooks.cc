@@ -31,23 +31,25 @@ void check_interrupt() {
 class Codes {
  public:
   /// The code's number; 0 when it belongs to the package, whose lines nobody asks for.
-  uint32_t number_of(const py::object& code) {
+  uint32_t number_of(const py::object& frame) {
+    const py::object code = frame.attr("f_code");
     const auto [place, fresh] = numbers_.try_emplace(code.ptr(), 0);
     if (fresh) {
       codes_.push_back(code);
-      if (!in_package(code)) place->second = uint32_t(codes_.size());
+      if (!in_package(frame, code)) place->second = uint32_t(codes_.size());
     }
     return place->second;
   }
   py::object code(uint32_t number) const { return codes_[number - 1]; }
 
  private:
-  static bool in_package(const py::object& code) {
+  static bool in_package(const py::object& frame, const py::object& code) {
     const py::list path = py::module_::import("pkg").attr("__path__");
     const auto package = py::str("{}/").format(path[0]).cast<std::string>();
     const auto name = code.attr("co_filename").cast<std::string>();
-    return name.starts_with(package) || name.starts_with("<wrappers ") ||
-           name.find("/pkg/wrappers/") != name.npos;
+    const py::object module = frame.attr("f_globals").attr("get")("__name__");
+    return name.starts_with(package) ||
+           py::str(module).cast<std::string>().starts_with("pkg.op_libraries.");
   }
 
   std::vector<py::object> codes_;
@@ -64,7 +66,7 @@ uint64_t mark_site() {
   auto frame = py::reinterpret_borrow<py::object>(
       reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   for (; frame && !frame.is_none(); frame = frame.attr("f_back")) {
-    const uint32_t number = codes().number_of(frame.attr("f_code"));
+    const uint32_t number = codes().number_of(frame);
     if (number) return uint64_t{number} << 32 | frame.attr("f_lineno").cast<uint32_t>();
   }
   return 0;

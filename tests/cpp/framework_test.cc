@@ -98,7 +98,12 @@ TEST(mistakes_are_shown_at_their_place) {
   CHECK(has(attr("a: int >= 3 = 2"), "less than minimum 3"));
   CHECK(has(error_of([] { OpDefBuilder("X").Input("a: N * int32").Finalize(); }),
             "an attr of type int"));
-  CHECK(has(error_of([] { OpDefBuilder("no name").Finalize(); }), "expected a name"));
+  for (const char* name : {"no name", "", "2", "A>", ">A", "A>2", "A>>B", "A::B"}) {
+    CHECK(has(error_of([&] { OpDefBuilder(name).Finalize(); }), "expected a name"));
+  }
+  for (const char* name : {"_A2", "A>B_>_2"}) {
+    CHECK(OpDefBuilder(name).Finalize().op_def.name == name);
+  }
 }
 
 TEST(shapes_known_in_part) {

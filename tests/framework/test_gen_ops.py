@@ -141,6 +141,9 @@ def test_a_call_is_one_operation(module: ModuleType) -> None:
         assert pushed is graph.get_operations()[-1] and pushed.outputs == []
         every = module.every_attr(rate)
         assert len(every.count_) == 2 and every.y.op is every.count_[1].op
+        typed = module.every_attr(rate, t=int, types=[int, float]).y.op
+        assert typed.get_attr("t") == pkg.int64
+        assert typed.get_attr("types") == ["int64", "float32"]
 
 
 def test_the_helper_gives_four_values(path: Path) -> None:
@@ -195,6 +198,10 @@ def wrong_calls() -> list[tuple[str, dict[str, object], type, str]]:
          "\"apple\", \"orange\"."),
         ("EveryAttr", {**every, "ints": 3}, TypeError, "Expected list(int) for"),
         ("EveryAttr", {**every, "shape": 3}, TypeError, "Expected shape for"),
+        ("EveryAttr", {**every, "shape": [-2]}, ValueError, "sizes of at least 0, and"),
+        ("SparseTablePull", {**pull, "values": [[1.5, 2]]}, TypeError,
+         "Tried to convert 'values' of the op 'SparseTablePull' to a tensor of "
+         "pkg.int64 and failed. Error: expected whole numbers, got [1.5, 2]"),
         ("EveryAttr", {**every, "b": 3}, TypeError, "Expected bool for"),
         ("EveryAttr", {**every, "f": "1"}, TypeError, "Expected float for"),
         ("EveryAttr", {"x": "text"}, TypeError, "Tried to convert 'x' of the op"),
@@ -205,7 +212,7 @@ def wrong_calls() -> list[tuple[str, dict[str, object], type, str]]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("place", range(20))
+@pytest.mark.parametrize("place", range(22))
 def test_wrong_calls(module: ModuleType, place: int) -> None:
     """Each has the words of the definition, and adds nothing."""
     op, arguments, kind, text = wrong_calls()[place]

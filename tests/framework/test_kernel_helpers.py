@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pkg
+import pkg.graph as pg
 from interrupts import check_interrupted
 from pkg.compat import v1 as compat
 
@@ -171,3 +172,30 @@ def test_interrupts_of_a_loop(library: str) -> None:
     print("fine")
     """
     check_interrupted(code)
+
+
+def test_an_op_of_namespaces(
+    ops: ModuleType, graph_ops: ModuleType, tmp_path: Path
+) -> None:
+    """Has its whole name in graphs, files and gradients; words of it in Python."""
+    name = "Helper>Inner>Twice"
+
+    @pkg.RegisterGradient(name)
+    def gradient(op, grad):
+        assert op.type == name
+        return grad * 2
+
+    x = pkg.tensor([1.0, -3.0], requires_grad=True)
+    ops.helper_inner_twice(x).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [2, 2]
+    with compat.Graph().as_default() as graph:
+        given = compat.placeholder(compat.float32, [2], name="x")
+        y = graph_ops.helper_inner_twice(given)
+        assert y.op.type == y.op.name == name and y.shape.as_list() == [2]
+        slope = compat.gradients(y, given)[0]
+    pg.export_graph(graph, tmp_path)
+    copy = pg.Graph()
+    pg.import_graph(tmp_path, copy)
+    with pg.Session(graph=copy) as session:
+        got = session.run([y.name, slope.name], {"x:0": [1.0, 2.0]})
+    assert [value.tolist() for value in got] == [[2, 4], [2, 2]]

@@ -72,6 +72,21 @@ def test_tracebacks_show_the_wrapper(plain: Path) -> None:
         assert "return _same(self)" in "".join(traceback.format_exception(info.value))
 
 
+def test_where_a_call_was_made(tmp_path: Path) -> None:
+    """Is the line that called the wrapper, in whatever folder users' files are."""
+    text = "def square(x):\n    return x * x\n"
+    file = str(tmp_path / "pkg" / "wrappers" / "mine.py")
+
+    def site(module: str) -> str:
+        spaces = {"__name__": module}
+        exec(compile(text, file, "exec"), spaces)  # noqa: S102
+        y = spaces["square"](pkg.ones(2, requires_grad=True))  # type: ignore[operator]
+        return pkg.autograd.graph(y).nodes[0].call_site
+
+    assert site("mine") == f"{file}:2"
+    assert site("pkg.op_libraries.mine").startswith(__file__)
+
+
 def test_a_cache_that_cannot_be_written(plain: Path, tmp_path: Path) -> None:
     """The source is shown all the same."""
     blocked = tmp_path / "file"

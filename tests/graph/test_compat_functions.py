@@ -222,6 +222,13 @@ TABLE = [
     ("gather_nd", lambda x, i: tf.gather_nd(x, tf.reshape(i, [2, 2])),
      lambda x, i: x[i[:, 0], i[:, 1]], X,
      np.array([[0, 1], [1, 2]], np.int32)),
+    ("sparse_to_dense",
+     lambda x, i: tf.sparse_to_dense(
+         tf.reshape(i, [2, 2]), [2, 3], tf.convert_to_tensor(x)[:, 0], 7),
+     lambda x, i: np.array([[7, x[0, 0], 7], [7, 7, x[1, 0]]], np.float32), X,
+     np.array([[0, 1], [1, 2]], np.int32)),
+    ("sparse_to_dense", lambda x: tf.sparse_to_dense([1, 0], tf.shape(x), tf.size(x)),
+     lambda x: np.array([3, 3, 0], np.int32), X[0]),
     ("reverse", lambda x: tf.reverse(x, [1]), lambda x: x[:, ::-1], X),
     ("pad", lambda x: tf.pad(x, [[1, 0], [0, 2]], constant_values=3),
      lambda x: np.pad(x, [[1, 0], [0, 2]], constant_values=3), X),

@@ -83,7 +83,7 @@ at::Tensor sum_of_squares(const at::Tensor& x) {
     const scalar_t* in = flat.data_ptr<scalar_t>();
     scalar_t sum = 0;
     for (int64_t i = 0; i < flat.numel(); ++i) sum += in[i] * in[i];
-    *result.data_ptr<scalar_t>() = sum;
+    *result.data_ptr<scalar_t>() = at::Scalar(sum).to<scalar_t>();
   });
   return result;
 }
@@ -181,6 +181,21 @@ std::vector<at::Tensor> weighted(at::TensorList xs, double weight) {
   return Weighted::apply(xs.vec(), weight, at::Tensor());
 }
 
+// Gives a gradient for a number, too.
+class TooGenerous : public torch::autograd::Function<TooGenerous> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext*, at::Tensor x, double by) {
+    return x * by;
+  }
+  static torch::autograd::tensor_list backward(torch::autograd::AutogradContext*,
+                                               torch::autograd::tensor_list grads) {
+    return {grads[0], grads[0]};
+  }
+};
+at::Tensor too_generous(const at::Tensor& x, double by) {
+  return TooGenerous::apply(x, by);
+}
+
 at::Tensor fails(const at::Tensor& x, int64_t how) {
   TORCH_CHECK(how != 0);
   TORCH_CHECK_VALUE(how != 1, "a value of ", how);
@@ -225,6 +240,7 @@ TORCH_LIBRARY(surface, m) {
   m.def("hold(Tensor? x) -> ()", hold);
   m.def("add_held(Tensor x) -> Tensor");
   m.def("weighted(Tensor[] xs, float weight) -> Tensor[]");
+  m.def("too_generous(Tensor x, float by) -> Tensor", too_generous);
   m.def("fails(Tensor x, int how) -> Tensor");
   m.def("elements(Tensor x) -> Tensor");
   m.def("spread(Tensor x) -> (Tensor var, Tensor std, int n, float half)");

@@ -178,6 +178,12 @@ def test_methods_of_tensors(surface):
     assert np.allclose(found[5], np.log(np.exp(y).sum()))
 
 
+def test_a_gradient_for_a_number_is_refused(surface):
+    y = surface.too_generous(pkg.ones(2, requires_grad=True), 2.0)
+    with pytest.raises(RuntimeError, match="TooGenerousBackward.* None at position 1"):
+        y.sum().backward()
+
+
 def test_sums_in_the_type_of_the_elements(surface):
     for dtype in ("float16", "bfloat16", "float32", "float64", "uint8", "int64"):
         x = pkg.tensor([1, 2, 3]).to(getattr(pkg, dtype))

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
+from ...graph.symbols import dtype_of
 from .bounds import cut, left
 from .convert import first, narrow, rank_of
 from .exporting import exported
 from .record import recorded
-from .sizes import constant_of, ints, static_sizes, zeros_along
+from .sizes import constant_of, filled, ints, static_sizes, zeros_along
 
 
 @recorded("GatherV2")
@@ -38,6 +39,35 @@ def gather_nd(params: Any, indices: Any) -> Any:
         raise ValueError(f"[gather_nd] expected indices of a known last size, got {i}.")
     i = i.to(core.int64)
     return ops.index(x, [ops.select(i, -1, n) for n in builtins.range(sizes[-1])])
+
+
+@recorded("SparseToDense")
+def sparse_to_dense(
+    sparse_indices: Any, output_shape: Any, sparse_values: Any, default_value: Any = 0,
+    validate_indices: bool = True,
+) -> Any:  # fmt: skip
+    """A tensor of this shape with values at some places, and one number at the others.
+
+    sparse_indices: a row of numbers for each place; of one dimension a number for each,
+    or one.  sparse_values: one for each place, or one for all.  Of places that are
+    named twice the last counts: validate_indices is ignored.
+    """
+    values, places = first(sparse_values), first(sparse_indices)
+    sizes = static_sizes(places)
+    if rank_of("sparse_to_dense", places) < 2:
+        places, sizes = ops.reshape(places, [-1, 1]), [None, 1]
+    if sizes is None or sizes[-1] is None:
+        raise ValueError(
+            f"[sparse_to_dense] expected indices of a known last size, got {places}."
+        )
+    places = places.to(core.int64)
+    kind = dtype_of(values)
+    if isinstance(default_value, Symbol):
+        made = filled(output_shape, 0, kind) + default_value
+    else:
+        made = filled(output_shape, default_value, kind)
+    columns = [ops.select(places, -1, n) for n in builtins.range(sizes[-1])]
+    return ops.index_put(made, columns, values)
 
 
 @recorded("boolean_mask")

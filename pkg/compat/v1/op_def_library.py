@@ -20,6 +20,8 @@ __all__ = ["apply", "named", "raw_op"]
 class _InGraphs(Style):
     """Every call is an operation; Python's numbers are float32 and int32."""
 
+    integers = "int32"
+
     def convert(self, value: Any, dtype: Any) -> Any:
         """A tensor of the graph."""
         if isinstance(value, Tensor) or hasattr(value, "_as_tensor"):

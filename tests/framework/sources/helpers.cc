@@ -152,6 +152,25 @@ class HelperInterruptedOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("HelperInterrupted").Device(DEVICE_CPU), HelperInterruptedOp);
 
+// Of an op with namespaces in front of its name.
+REGISTER_OP("Helper>Inner>Twice")
+    .Input("x: float")
+    .Output("y: float")
+    .SetShapeFn(shape_inference::UnchangedShape);
+class HelperInnerTwiceOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    const Tensor& x = context->input(0);
+    Tensor* y = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, x.shape(), &y));
+    auto out = y->flat<float>();
+    out = x.flat<float>();
+    out += x.flat<float>();
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("Helper>Inner>Twice").Device(DEVICE_CPU), HelperInnerTwiceOp);
+
 // a, then a + b, a - b, a * b and a / b, by arithmetic on maps and on elements.
 REGISTER_OP("HelperArithmetic")
     .Attr("T: realnumbertype")
@@ -180,14 +199,17 @@ class HelperArithmeticOp : public OpKernel {
       if (row == 4) out /= b;
     }
     T sum = 0;
-    for (int64 i = 0; i < n; ++i) sum += b(i) * b(i);
+    for (int64 i = 0; i < n; ++i) {
+      const T square = b(i) * b(i);
+      sum += static_cast<T>(square > T(0) ? square : 0.0f);
+    }
     total->scalar<T>()() = sum;
   }
 };
 #define REGISTER(T)                                                       \
   REGISTER_KERNEL_BUILDER(                                                \
       Name("HelperArithmetic").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
-      HelperArithmeticOp<T>);
+      HelperArithmeticOp<T>)
 TF_CALL_REAL_NUMBER_TYPES(REGISTER);
 #undef REGISTER
 

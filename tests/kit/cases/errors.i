@@ -33,7 +33,7 @@
 #include "swigkit/sites.h"
 static swigkit::CallSites &sites() {
   static auto *all = new swigkit::CallSites(
-      [](std::string_view file) { return file.ends_with("inside.py"); });
+      [](std::string_view file, std::string_view) { return file.ends_with("inside.py"); });
   return *all;
 }
 %}

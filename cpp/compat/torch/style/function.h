@@ -195,6 +195,9 @@ class Function {
                 ", got ", grads.size(), ")");
     ::pkg::TensorList list;
     for (size_t i = 0; i < n; ++i) {
+      TORCH_CHECK(input_of[i] >= 0 || !grads[i].defined(), "function ", name(),
+                  "Backward returned a gradient different from None at position ", i,
+                  ", but the corresponding forward input was not a Variable");
       if (input_of[i] >= 0) list.push_back(grads[i].unwrap());
     }
     return list;

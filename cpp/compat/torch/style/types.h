@@ -17,8 +17,8 @@
 
 namespace at {
 
-using Half = ::pkg::framework::SixteenBits<::pkg::Half>;
-using BFloat16 = ::pkg::framework::SixteenBits<::pkg::BFloat16>;
+using Half = ::pkg::framework::SixteenBits<::pkg::Half, /*kFromFloats=*/true>;
+using BFloat16 = ::pkg::framework::SixteenBits<::pkg::BFloat16, /*kFromFloats=*/true>;
 
 /// The core's element types by PyTorch's names; a static_cast is the conversion.
 enum class ScalarType : uint8_t {
@@ -131,6 +131,8 @@ class Scalar {
   template <class T>
     requires std::is_arithmetic_v<T>
   Scalar(T value) : value_(value) {}
+  Scalar(Half value) : value_(float(value)) {}
+  Scalar(BFloat16 value) : value_(float(value)) {}
   explicit Scalar(const ::pkg::Scalar& value) : value_(value) {}
 
   const ::pkg::Scalar& unwrap() const { return value_; }

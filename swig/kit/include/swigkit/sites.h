@@ -19,8 +19,10 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 /// that were noted are kept for ever: there are as many as functions that call C++.
 class CallSites {
  public:
-  /// `is_inside`: whether a file is the library's own, whose lines nobody asks for.
-  explicit CallSites(bool (*is_inside)(std::string_view file)) : is_inside_(is_inside) {}
+  /// `is_inside`: whether a file or the module of that name is the library's own, whose
+  /// lines nobody asks for.
+  using Inside = bool(std::string_view file, std::string_view module);
+  explicit CallSites(Inside* is_inside) : is_inside_(is_inside) {}
 
   /// The innermost running line that is not inside; 0 without the GIL or such a line.
   uint64_t mark() {
@@ -29,7 +31,7 @@ class CallSites {
     PyRef owner;
     while (frame) {
       PyCodeObject* code = PyFrame_GetCode(frame);
-      const uint32_t number = number_of(code);
+      const uint32_t number = number_of(frame, code);
       Py_DECREF(code);
       if (!codes_[number].inside) {
         return uint64_t{number} << 32 | uint32_t(PyFrame_GetLasti(frame));
@@ -58,7 +60,17 @@ class CallSites {
   // Programs that make code at run time must not grow the table without end.
   static constexpr size_t kMaxCodes = 1 << 16;
 
-  uint32_t number_of(PyCodeObject* code) {
+  // The name of the module that the frame runs code of; "" where it has none.
+  static std::string module_of(PyFrameObject* frame) {
+    const PyRef globals(
+        PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_globals"));
+    PyObject* name = globals ? PyDict_GetItemString(globals.get(), "__name__") : nullptr;
+    const char* text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+    if (!text) return PyErr_Clear(), "";
+    return text;
+  }
+
+  uint32_t number_of(PyFrameObject* frame, PyCodeObject* code) {
     if (codes_[last_].object == code) return last_;
     const auto found = numbers_.find(code);
     if (found != numbers_.end()) return last_ = found->second;
@@ -66,12 +78,12 @@ class CallSites {
     const char* file = PyUnicode_AsUTF8(code->co_filename);
     if (!file) PyErr_Clear();
     Py_INCREF(code);
-    codes_.push_back({code, file && is_inside_(file)});
+    codes_.push_back({code, file && is_inside_(file, module_of(frame))});
     return last_ = numbers_[code] = uint32_t(codes_.size() - 1);
   }
 
   // All of it is guarded by the GIL.
-  bool (*is_inside_)(std::string_view file);
+  Inside* is_inside_;
   std::vector<Code> codes_{{nullptr, true}};  // 0 is "unknown"
   std::unordered_map<PyCodeObject*, uint32_t> numbers_;
   uint32_t last_ = 0;
