@@ -121,6 +121,22 @@ def test_maxima_are_those_that_have_places(dtype, window):
         assert (lines == want[:, :, 0]).all().item()
 
 
+@pytest.mark.parametrize("wanted", [False, True], ids=["values", "gradient"])
+def test_maxima_of_no_channels_or_samples_are_none(wanted):
+    for sizes, want in (((2, 0, 8), (2, 0, 4)), ((0, 3, 8), (0, 3, 4))):
+        x = pkg.zeros(*sizes, requires_grad=wanted)
+        assert F.max_pool1d(x, 2).shape == want
+    with pytest.raises(RuntimeError, match="expected planes of at least one element"):
+        F.max_pool1d(pkg.zeros(2, 3, 0, requires_grad=wanted), 2)
+
+
+@pytest.mark.parametrize("size", [31, 1023, 100001])
+def test_sums_of_sizes_of_float32_are_as_good_as_rounded(size):
+    x = np.full(size, 0.2, np.float32)
+    want = x.astype(np.float64).sum()
+    assert pkg.norm(pkg.tensor(x), 1).item() == pytest.approx(want, rel=1.2e-7)
+
+
 @pytest.mark.parametrize("op", ["median", "mode", "kthvalue"])
 def test_one_element_repeated_is_picked_as_from_a_dense_line(op):
     x = pkg.tensor([[3.0, float("nan"), -1.0]]).expand(50, 3)

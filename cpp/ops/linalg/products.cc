@@ -92,7 +92,9 @@ Tensor sum_of_products(const Tensor& a, const Tensor& b) {
   PKG_CHECK(b.size(0) == batches && b.size(1) == inner, RuntimeError,
             "[addbmm] expected batch2 to have ", batches, " matrices of ", inner,
             " rows, as batch1 has shape ", a.sizes(), ", got shape ", b.sizes());
-  check_same_dtype("addbmm", a, b);
+  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError,
+            "[addbmm] expected batch1 and batch2 to have the same dtype, but got ",
+            a.dtype(), " and ", b.dtype());
   const int64_t terms = Checked(batches) * inner, columns = b.size(2);
   const Tensor left = reshape(permute(a, Shape{1, 0, 2}), Shape{rows, terms});
   // Where columns of the second lie dense its rows are taken as columns.

@@ -131,7 +131,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   "[max_pool1d] expected (N, C, L) or (C, L), got ", self.sizes());
         const Shape step = stride.value_or(kernel);
         return of_batch(self, [&](const Tensor& x) {
-          if (!wants_gradient(self)) {  // the channels as the rows of an image
+          // The channels as the rows of an image, where one thread does a sample anyway.
+          const bool small = x.size(1) > 0 && x.size(2) > 0 &&
+                             x.size(1) * x.size(2) <= kGrain;
+          if (small && !wants_gradient(self)) {
             const Tensor values = max_pool2d_values(unsqueeze(x, 1), Shape{1, kernel[0]},
                                                     Shape{1, step[0]},
                                                     Shape{0, padding[0]});

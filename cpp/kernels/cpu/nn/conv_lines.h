@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/nn/conv_lines.h: rows of pixels with a step of two, in vectors, for the inside
-// of with_isa().
+// kernels/cpu/nn/conv_lines.h: rows of pixels in vectors, for the inside of with_isa().
 #pragma once
 
 #include <algorithm>

@@ -215,7 +215,8 @@ void values_kernel(Tensor& out, const Tensor& self, const Shape& kernel,
     const RunsOut<T> to(out);
     const Pool pool(self.sizes(), out.sizes(), kernel, stride, padding);
     const int64_t windows = pool.oh * pool.ow, planes = self.size(0) * self.size(1);
-    const int64_t work = pool.h * pool.w + windows;
+    const int64_t window = std::min(kernel[0], pool.h) * std::min(kernel[1], pool.w);
+    const int64_t work = pool.h * pool.w + windows * window;
     const int64_t grain = std::max<int64_t>(1, kGrain / work);
     parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
       RunBuffer<T> image(in.room()), result(to.room(windows));

@@ -336,7 +336,7 @@ struct Once {
 
 void run_fold(const Tensor& self, const Dims& dim, const Fold& fold,
               std::initializer_list<const Tensor*> outs, Finish finish) {
-  // Only what repeats its elements is so large, and it would take hours.
+  // No memory is so large; what repeats its elements is refused like the rest.
   constexpr int64_t kMost = int64_t{1} << 45;
   PKG_CHECK(self.numel() <= kMost, RuntimeError,
             "[op] expected at most 2**45 elements, got ", self.numel(),

@@ -30,12 +30,13 @@ struct PowerSum {
     else return std::pow(std::abs(v), p);
   }
   static Local combine(Local a, Local b) { return a + b; }
-  static constexpr int64_t kRun = 1024;
+  // So few numbers of float32 in each lane that their sum is as good as rounding it.
+  static constexpr int64_t kRun = std::is_same_v<T, float> ? 256 : 1024;
   static Local run(const In* x, int64_t n, double p) {
     constexpr bool one = power == Power::One, two = power == Power::Two;
     if constexpr (std::is_same_v<T, float> && (one || two)) {
-      // Some tens of them in each lane.  What squares may have lost below the smallest
-      // numbers of float32, and what is beyond its largest, is for double.
+      // What squares may have lost below the smallest numbers of float32, and what is
+      // beyond its largest, is for double.
       const float sum = sum_of<float>(
           n, [=](int64_t i) { return one ? std::abs(x[i]) : x[i] * x[i]; });
       if (sum < std::numeric_limits<float>::infinity() && (one || sum > 1e-30f)) return sum;
