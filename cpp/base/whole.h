@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // base/whole.h: 64-bit integers from and to double, as formulas that vectorise.  AVX2 converts
 // none otherwise.
-//
-// A whole double of that many bits has its number, and this one's bits, in its lowest ones.
 #pragma once
 
 #include <bit>
@@ -11,10 +9,12 @@
 
 namespace pkg {
 
+/// A whole number of fewer than 51 bits plus this is a double whose bits, as an integer, are
+/// this one's plus the number.
 inline constexpr double kWholeBits = 0x1.8p52;
-inline constexpr int64_t kMostWhole = int64_t{1} << 51;  // and -x has the same bits
+inline constexpr int64_t kMostWhole = int64_t{1} << 51;
 
-/// Whether what follows is right for it; so that it has no branch, in bits.
+/// Whether to_double() and to_int64() are right for x; "&" makes no branch.
 inline bool fits_whole(int64_t x) { return (x < kMostWhole) & (x > -kMostWhole); }
 inline bool fits_whole(double x) { return std::abs(x) < double(kMostWhole); }
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from kit_modules import KIT, ROOT
 
+from pkg.swigkit.build import records, tree
+
 HEADER = """\
 #pragma once
 #include <string>
@@ -130,3 +132,25 @@ class Ring {{
     )
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("result", "settable"),
+    [
+        ("std::string &", True),
+        ("std::vector< int > &", True),
+        ("const int &", False),
+        ("Child *&", False),
+        # Python's text would be looked at when it is gone,
+        ("std::string_view &", False),
+        ("std::span< double > &", False),
+        # and what Python looks at would be deleted.
+        ("std::unique_ptr< Child > &", False),
+    ],
+)
+def test_an_item_is_set_where_the_value_is_kept(result, settable):
+    key = records.Parameter("key", "int")
+    getter = records.Function("__getitem__", "operator []", "get", [key], result)
+    cls = records.Class("Shelf", "Shelf", [], methods=[getter])
+    setters = tree._item_setters(cls)
+    assert [s.name for s in setters] == ["__setitem__"] * settable

@@ -59,7 +59,8 @@ struct RightShift {
       return uint8_t(n) < 8 ? x : sign;
     }
     constexpr uint64_t bits = 8 * sizeof(T);
-    if constexpr (sizeof(T) == 8) {  // AVX2 shifts in no sign and compares no words
+    // AVX2 has no arithmetic shift of 64 bits to the right, and no unsigned comparison.
+    if constexpr (sizeof(T) == 8) {
       const uint64_t count = wraps(n), last = bits - 1;
       const uint64_t part = (wraps(x) ^ wraps(sign)) >> (count & last);
       return T((count & ~last ? 0 : part) ^ wraps(sign));

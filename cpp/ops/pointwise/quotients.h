@@ -72,7 +72,7 @@ inline T fast_fmod(T x, T y) {
 /// An integer divided by zero has no value: it is noted.
 template <class Derived>
 struct Division {
-  std::atomic<bool>* by_zero;
+  std::atomic<bool>* by_zero = nullptr;  // set by checked_division()
   template <class T>
   static bool fits(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) return quotient_fits(x, y);

@@ -347,6 +347,13 @@ static PyObject *{name}(PyObject *, PyObject **slots, swigkit::Matching *matchin
 PLACE = re.compile(r"(?!const )([^*&]*[^*& ]) *&")
 
 
+# What such a place holds refers to the value that was given, or owns what Python views.
+NO_PLACE = re.compile(
+    r"std::(unique_ptr|basic_string_view|span|reference_wrapper)\b<.*"
+)
+NO_PLACES = {"std::string_view", "std::wstring_view"}
+
+
 def _item_setters(cls: Class) -> list[Function]:
     """x[key] = value by what x[key] refers to, where no interface says other things."""
     getters = [m for m in cls.methods if m.name == "__getitem__"]
@@ -358,6 +365,8 @@ def _item_setters(cls: Class) -> list[Function]:
     for getter in getters:
         place = PLACE.fullmatch(getter.result)
         if not place or len(getter.parameters) != 1:
+            continue
+        if place[1] in NO_PLACES or NO_PLACE.fullmatch(place[1]):
             continue
         key = getter.parameters[0]
         name = f"swigkit_set_item_{cls.symbol}_{len(made) + 1}"

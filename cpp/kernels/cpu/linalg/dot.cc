@@ -163,6 +163,31 @@ void visit_products(DType dtype, F f) {
   }
 }
 
+// to[i, j] = x[i] y[j], dense.
+template <class T>
+void multiply(const T* x, int64_t m, const T* y, int64_t n, T* to) {
+  constexpr int64_t kFew = 8;  // columns, whose loops would not pay
+  with_isa([=] {
+    // Copies: bytes that are written may be what a closure holds, for the compiler.
+    const int64_t rows = m, columns = n;
+    const T *left = x, *right = y;
+    T* const products = to;
+    if (columns < kFew) {
+      for (int64_t j = 0; j < columns; ++j) {
+        const T one = right[j];
+        T* __restrict column = products + j;
+        for (int64_t i = 0; i < rows; ++i) column[i * columns] = T(left[i] * one);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      const T one = left[i];
+      T* __restrict row = products + i * columns;
+      for (int64_t j = 0; j < columns; ++j) row[j] = T(one * right[j]);
+    }
+  });
+}
+
 void outer_kernel(Tensor& out, const Tensor& self, const Tensor& vec2) {
   const DType dtype = out.dtype();
   const int64_t m = self.numel(), n = vec2.numel();
@@ -176,29 +201,22 @@ void outer_kernel(Tensor& out, const Tensor& self, const Tensor& vec2) {
     const T* a = static_cast<const T*>(left.data());
     const T* b = static_cast<const T*>(right.data());
     S* to = static_cast<S*>(out.data());
-    // The product of one number and some others, 16-bit ones by way of a buffer.
-    const auto multiply = [](T factor, const T* x, int64_t n, T* products) {
-      with_isa([=] {
-        // Copies: bytes that are written may be what a closure holds, for the compiler.
-        T* __restrict y = products;
-        const T *others = x, one = factor;
-        const int64_t count = n;
-        for (int64_t j = 0; j < count; ++j) y[j] = T(one * others[j]);
-      });
-    };
     const Conversion narrow(wide, dtype, dtype);
     parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        if constexpr (sizeof(T) == sizeof(S)) {
-          multiply(a[i], b, n, to + i * n);
-        } else {
-          constexpr int64_t kSome = 2048;
-          T products[kSome];
-          for (int64_t j = 0; j < n; j += kSome) {
-            const int64_t some = std::min(kSome, n - j);
-            multiply(a[i], b + j, some, products);
-            narrow.run(reinterpret_cast<char*>(to + i * n + j),
-                       reinterpret_cast<char*>(products), some, nullptr);
+      constexpr int64_t kSome = 2048;  // products at a time, 16-bit ones in a buffer
+      constexpr bool direct = sizeof(T) == sizeof(S);
+      alignas(64) T buffer[direct ? 1 : kSome];
+      const int64_t rows = std::max<int64_t>(1, kSome / n);
+      for (int64_t i = begin; i < end; i += rows) {
+        const int64_t count = std::min(rows, end - i);
+        for (int64_t j = 0; j < n; j += kSome) {
+          const int64_t some = std::min(kSome, n - j);
+          S* const place = to + i * n + j;
+          T* const products = direct ? reinterpret_cast<T*>(place) : buffer;
+          multiply(a + i, count, b + j, some, products);
+          if constexpr (!direct) {
+            narrow.run(reinterpret_cast<char*>(place), reinterpret_cast<char*>(products),
+                       count * some, nullptr);
           }
         }
       }

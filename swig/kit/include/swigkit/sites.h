@@ -62,9 +62,8 @@ class CallSites {
 
   // The name of the module that the frame runs code of; "" where it has none.
   static std::string module_of(PyFrameObject* frame) {
-    const PyRef globals(
-        PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_globals"));
-    PyObject* name = globals ? PyDict_GetItemString(globals.get(), "__name__") : nullptr;
+    const PyRef globals(PyFrame_GetGlobals(frame));
+    PyObject* name = PyDict_GetItemString(globals.get(), "__name__");
     const char* text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
     if (!text) return PyErr_Clear(), "";
     return text;
