@@ -3,6 +3,7 @@
 #include "ops/nn/max_pool.h"
 #include "ops/op.h"
 #include "scheduler/hooks.h"
+#include "scheduler/parallel.h"
 
 namespace pkg::ops {
 namespace {

@@ -135,6 +135,19 @@ void for_planes(int64_t planes, int64_t work, M make, F f) {
   });
 }
 
+// Rows as columns, a few rows at a time: what is read of them stays in the cache.
+template <class T>
+inline void exchange(const T* __restrict from, int64_t rows, int64_t columns,
+                     T* __restrict to) {
+  constexpr int64_t kRows = 16;
+  for (int64_t at = 0; at < rows; at += kRows) {
+    const int64_t end = std::min(rows, at + kRows);
+    for (int64_t x = 0; x < columns; ++x) {
+      for (int64_t y = at; y < end; ++y) to[x * rows + y] = from[y * columns + x];
+    }
+  }
+}
+
 // `turned`: the results of a plane are wanted column by column.
 void means_of_planes(Tensor& out, const Tensor& image, const Windows& y, const Windows& x,
                      bool turned) {
@@ -153,9 +166,7 @@ void means_of_planes(Tensor& out, const Tensor& image, const Windows& y, const W
       for (int64_t k = 0; k < y.count(); ++k, at += x.count()) {
         mean_row(plane, w, y.all[size_t(k)], x, b.line.data(), at);
       }
-      for (int64_t k = 0; turned && k < outs; ++k) {
-        result[k] = b.turned[k % y.count() * x.count() + k / y.count()];
-      }
+      if (turned) exchange(b.turned.data(), y.count(), x.count(), result);
       to.put(i * outs, outs, b.result.data());
     });
   });

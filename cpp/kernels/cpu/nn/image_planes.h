@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/reduce/stage.h"
 #include "kernels/cpu/rows.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 
@@ -12,8 +13,9 @@ namespace pkg {
 template <class T>
 class ImagePlanes {
  public:
-  explicit ImagePlanes(Tensor tensor)
-      : tensor_(std::move(tensor)), stage_(tensor_.dtype(), dtype_of<T>) {
+  explicit ImagePlanes(const Tensor& tensor)
+      : tensor_(lies_across(tensor) ? as_contiguous(tensor) : tensor),
+        stage_(tensor_.dtype(), dtype_of<T>) {
     const size_t d = tensor_.sizes().size() - 2;
     h_ = tensor_.sizes()[d];
     w_ = tensor_.sizes()[d + 1];
@@ -37,6 +39,18 @@ class ImagePlanes {
   }
 
  private:
+  // Whether neighbours in memory are of different planes: one plane at a time would read
+  // each line of the cache as often as it has elements.
+  static bool lies_across(const Tensor& x) {
+    const size_t d = x.sizes().size() - 2;
+    const auto dense = [&](size_t k) { return x.strides()[k] == 1 && x.sizes()[k] > 1; };
+    if (dense(d) || dense(d + 1)) return false;
+    for (size_t k = 0; k < d; ++k) {
+      if (dense(k)) return true;
+    }
+    return false;
+  }
+
   Tensor tensor_;
   Stage stage_;
   int64_t h_, w_, step_, row_step_;
