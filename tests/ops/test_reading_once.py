@@ -130,11 +130,13 @@ def test_maxima_of_no_channels_or_samples_are_none(wanted):
         F.max_pool1d(pkg.zeros(2, 3, 0, requires_grad=wanted), 2)
 
 
-@pytest.mark.parametrize("size", [31, 1023, 100001])
-def test_sums_of_sizes_of_float32_are_as_good_as_rounded(size):
-    x = np.full(size, 0.2, np.float32)
-    want = x.astype(np.float64).sum()
-    assert pkg.norm(pkg.tensor(x), 1).item() == pytest.approx(want, rel=1.2e-7)
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("size", [31, 255, 1023, 100001])
+def test_norms_of_equal_numbers_are_about_as_good_as_rounded(size, order):
+    x = np.full(size, 0.2, np.float32)  # the errors of all additions have one sign
+    want = np.linalg.norm(x.astype(np.float64), order)
+    got = pkg.norm(pkg.tensor(x), order).item()
+    assert got == pytest.approx(want, rel=1.5 * 2**-23 if order == 2 else 2**-24)
 
 
 @pytest.mark.parametrize("op", ["median", "mode", "kthvalue"])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/reduce/norm.cc: vector norms, accumulated in double; runs of float32 that
-// its range holds are added in float32 first.
+// kernels/cpu/reduce/norm.cc: vector norms, accumulated in double; runs of squares that
+// float32 holds are added in float32 first.
 #include <cmath>
 #include <limits>
 
@@ -30,16 +30,14 @@ struct PowerSum {
     else return std::pow(std::abs(v), p);
   }
   static Local combine(Local a, Local b) { return a + b; }
-  // So few numbers of float32 in each lane that their sum is as good as rounding it.
+  // Of float32 a few in each lane: their sum is about as good as rounding it.
   static constexpr int64_t kRun = std::is_same_v<T, float> ? 256 : 1024;
   static Local run(const In* x, int64_t n, double p) {
-    constexpr bool one = power == Power::One, two = power == Power::Two;
-    if constexpr (std::is_same_v<T, float> && (one || two)) {
-      // What squares may have lost below the smallest numbers of float32, and what is
-      // beyond its largest, is for double.
-      const float sum = sum_of<float>(
-          n, [=](int64_t i) { return one ? std::abs(x[i]) : x[i] * x[i]; });
-      if (sum < std::numeric_limits<float>::infinity() && (one || sum > 1e-30f)) return sum;
+    if constexpr (std::is_same_v<T, float> && power == Power::Two) {
+      // The root halves the error.  What squares may have lost below the smallest numbers
+      // of float32, and what is beyond its largest, is for double.
+      const float sum = sum_of<float>(n, [=](int64_t i) { return x[i] * x[i]; });
+      if (sum < std::numeric_limits<float>::infinity() && sum > 1e-30f) return sum;
     }
     return sum_of<Local>(n, [=](int64_t i) { return load(x[i], p); });
   }
