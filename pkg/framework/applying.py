@@ -58,10 +58,17 @@ class Style:
         if isinstance(value, Tensor):
             return value
         made = core.tensor(value, dtype=dtype)
-        if dtype is not None and not dtype.is_floating_point:
-            given = core.tensor(value).dtype
-            if given.is_floating_point:  # or what is behind the point would be lost
-                raise TypeError(f"expected whole numbers, got {value!r}")
+        if dtype is None or dtype.is_floating_point:
+            return made
+        # What is behind the point would be lost.  Without elements only an array says
+        # of what kind they were to be: an empty list has none.
+        own = getattr(value, "dtype", None)
+        if getattr(own, "kind", "") in ("i", "u", "b"):
+            return made
+        if own is None and made.numel() == 0:
+            return made
+        if core.tensor(value).dtype.is_floating_point:
+            raise TypeError(f"expected whole numbers, got {value!r}")
         return made
 
     def graph_of(self, op: OpDefinition, inputs: list[Any]) -> Any:
@@ -72,9 +79,7 @@ class Style:
                     return item.graph
         return get_default_graph() if get_default_graph().is_body else None
 
-    def record(
-        self, graph: Any, op: OpDefinition, name: str | None, call: Any
-    ) -> Any:
+    def record(self, graph: Any, op: OpDefinition, name: str | None, call: Any) -> Any:
         """What the call gives, as an operation of the graph."""
         with graph.as_default():
             return graph.record(op.name if name is None else name, call)

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
 from paths import ROOT
+from pkg.framework.applying import Style
 from pkg.framework.naming import function_name
 
 Compile = Callable[..., Path]
@@ -219,6 +221,29 @@ def test_wrong_calls(module: ModuleType, place: int) -> None:
     with pytest.raises(kind) as info:
         pkg.framework._apply_op_helper(op, **arguments)
     assert text in str(info.value)
+
+
+@pytest.mark.parametrize("value,shape", [([], (0,)), ([[]], (1, 0)), ((), (0,))])
+def test_an_empty_list_has_no_kind(value: object, shape: tuple[int, ...]) -> None:
+    """It is of the dtype that the input wants; an array has a dtype of its own."""
+    for dtype in (pkg.int64, pkg.int32, pkg.bool, pkg.float32):
+        made = Style().convert(value, dtype)
+        assert made.dtype == dtype and tuple(made.shape) == shape
+        for kind in ("int32", "uint8", "bool"):
+            array = np.zeros(shape, kind)
+            assert Style().convert(array, dtype).dtype == dtype
+    assert Style().convert(value, None).dtype == pkg.float32
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.zeros(0), np.zeros((1, 0), np.float32), np.float64(2), [np.float32(2)], 2.0,
+     [1, 2.0], [[1], [0.5]]],
+)  # fmt: skip
+def test_floats_are_no_whole_numbers(value: object) -> None:
+    """Also where there are none, or nothing is behind the point."""
+    with pytest.raises(TypeError, match="expected whole numbers, got"):
+        Style().convert(value, pkg.int64)
 
 
 def test_shapes_are_checked_where_the_graph_is_built(path: Path) -> None:

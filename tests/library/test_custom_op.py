@@ -300,6 +300,35 @@ def test_forms_of_an_op_of_the_core_write_what_another_kernel_makes(tmp_path):
     assert lines[1].startswith("[exp_] output with shape (2,) doesn't match")
 
 
+def test_kernels_get_devices_and_lists_of_floats():
+    library, seen = Library(f"lib14_{next(numbers)}", "DEF"), []
+    library.define(
+        "f(Tensor x, float[] a, Device d, *, float[]? b=None, Device? e=None) -> Tensor"
+    )
+
+    def kernel(x, a, d, *, b=None, e=None):
+        seen.append((a, d, b, e))
+        return x * a[0]
+
+    library.impl("f", kernel, "CPU")
+    op, x = getattr(pkg.ops, library.ns).f, pkg.ones(2)
+    cpu = pkg.device("cpu")
+    assert op(x, [1.5, 2], cpu).tolist() == [1.5, 1.5]
+    assert seen[-1] == ([1.5, 2.0], cpu, None, None)
+    assert [type(number) for number in seen[-1][0]] == [float, float]
+    assert isinstance(seen[-1][1], pkg.device)
+    assert op(x, (2,), "cpu", b=[], e=cpu).tolist() == [2, 2]
+    assert seen[-1] == ([2.0], cpu, [], cpu)
+    for wrong, text in [
+        (([1.0], 3), "expected a device for 'd', got int"),
+        ((["x"], "cpu"), r"expected a number for 'a\[0\]', got str"),
+        ((2.0, "cpu"), "expected a list of numbers for 'a', got float"),
+    ]:
+        with pytest.raises(TypeError, match=text):
+            op(x, *wrong)
+    assert len(seen) == 2
+
+
 def test_a_second_composite_replaces_the_first():
     library = Library(f"lib14_{next(numbers)}", "DEF")
     library.define("f(Tensor x) -> Tensor")

@@ -10,34 +10,38 @@ from ... import ops
 from ..._binding import core
 from ...graph import Symbol
 from ...graph.symbols import dtype_of
-from .bounds import cut, left
-from .convert import first, narrow, rank_of
+from .bounds import cut, left, not_from_the_end, of_first_size
+from .convert import first, narrow, other, rank_of
 from .exporting import exported
 from .record import recorded
-from .sizes import constant_of, filled, ints, static_sizes, zeros_along
+from .sizes import constant_of, filled, ints, size_along, static_sizes, zeros_along
 
 
 @recorded("GatherV2")
 def gather(
     params: Any, indices: Any, validate_indices: Any = None, axis: int = 0
 ) -> Any:
-    """Rows of params, by number."""
+    """Rows of params, by number; a run refuses numbers below 0."""
     x, i = first(params), first(indices)
+    places = not_from_the_end(i.to(core.int64))
     if axis == 0:
-        return ops.index(x, [i.to(core.int64)])
+        return ops.index(x, [places])
     if rank_of("gather", i) != 1:
         raise NotImplementedError("[gather] indices of several dimensions need axis 0.")
-    return ops.index_select(x, int(axis), i.to(core.int64))
+    return ops.index_select(x, int(axis), places)
 
 
 @recorded("GatherNd")
 def gather_nd(params: Any, indices: Any) -> Any:
-    """Elements or slices of params, by a row of numbers for each."""
+    """Elements or slices of params, by a row of numbers for each.
+
+    A run refuses numbers below 0.
+    """
     x, i = first(params), first(indices)
     sizes = static_sizes(i)
     if sizes is None or sizes[-1] is None:
         raise ValueError(f"[gather_nd] expected indices of a known last size, got {i}.")
-    i = i.to(core.int64)
+    i = not_from_the_end(i.to(core.int64))
     return ops.index(x, [ops.select(i, -1, n) for n in builtins.range(sizes[-1])])
 
 
@@ -48,26 +52,67 @@ def sparse_to_dense(
 ) -> Any:  # fmt: skip
     """A tensor of this shape with values at some places, and one number at the others.
 
-    sparse_indices: a row of numbers for each place; of one dimension a number for each,
-    or one.  sparse_values: one for each place, or one for all.  Of places that are
-    named twice the last counts: validate_indices is ignored.
+    sparse_indices: a row of numbers for each place, int32 or int64; of one dimension a
+    number for each, or one.  output_shape: as many sizes as a row has numbers.
+    sparse_values: one for each place, or one for all.  default_value: one number of
+    their dtype.  Of places that are named twice the last counts, and their order is
+    free: validate_indices is ignored.
+
+    ValueError and TypeError for what does not fit; a run refuses numbers that are out
+    of bounds, or below 0.
     """
     values, places = first(sparse_values), first(sparse_indices)
-    sizes = static_sizes(places)
-    if rank_of("sparse_to_dense", places) < 2:
-        places, sizes = ops.reshape(places, [-1, 1]), [None, 1]
-    if sizes is None or sizes[-1] is None:
-        raise ValueError(
-            f"[sparse_to_dense] expected indices of a known last size, got {places}."
+    if dtype_of(places) not in (core.int32, core.int64):
+        raise TypeError(
+            "[sparse_to_dense] expected sparse_indices of int32 or int64, got "
+            f"{places!r}."
         )
-    places = places.to(core.int64)
-    kind = dtype_of(values)
-    if isinstance(default_value, Symbol):
-        made = filled(output_shape, 0, kind) + default_value
-    else:
-        made = filled(output_shape, default_value, kind)
-    columns = [ops.select(places, -1, n) for n in builtins.range(sizes[-1])]
+    rank = rank_of("sparse_to_dense", places)
+    sizes = [*[1] * (rank == 0), *(static_sizes(places) or []), *[1] * (rank < 2)]
+    if rank > 2 or sizes[1] is None:
+        raise ValueError(
+            "[sparse_to_dense] expected sparse_indices of at most 2 dimensions and of "
+            f"a known last size, got {places!r}."
+        )
+    default = other(
+        default_value, values, "SparseToDense", "default_value", "sparse_values"
+    )
+    if getattr(default, "ndim", 0) not in (0, None):
+        raise ValueError(
+            f"[sparse_to_dense] expected default_value to be a scalar, got {default!r}."
+        )
+    symbolic = isinstance(default, Symbol)
+    made = filled(output_shape, 0 if symbolic else default, dtype_of(values))
+    if symbolic:
+        made = made + default
+    if rank_of("sparse_to_dense", made) != sizes[1]:
+        raise ValueError(
+            "[sparse_to_dense] expected a number for each dimension of output_shape, "
+            f"which has {made.ndim}, got rows of {sizes[1]} in sparse_indices."
+        )
+    values = _for_rows(values, sizes[0], places)
+    places = not_from_the_end(places.to(core.int64))
+    if rank < 2:
+        return ops.index_put(made, [ops.reshape(places, [-1])], values)
+    columns = [ops.select(places, -1, n) for n in builtins.range(made.ndim)]
     return ops.index_put(made, columns, values)
+
+
+def _for_rows(values: Any, rows: int | None, places: Any) -> Any:
+    # The values: one for each row of places, or a scalar for all.
+    sizes = static_sizes(values)
+    if not sizes:
+        return values
+    if len(sizes) > 1 or not (rows is None or sizes[0] in (rows, None)):
+        raise ValueError(
+            "[sparse_to_dense] expected sparse_values to be a scalar or a vector of "
+            f"one for each of the {'?' if rows is None else rows} rows of "
+            f"sparse_indices, got shape {sizes}."
+        )
+    known = sizes[0] == rows and rows is not None
+    if known or sizes[0] not in (1, None):
+        return values  # known now, or the op refuses what does not fit
+    return of_first_size(values, size_along(places, 0) if rows is None else rows)
 
 
 @recorded("boolean_mask")

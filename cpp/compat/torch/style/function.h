@@ -196,7 +196,7 @@ class Function {
     ::pkg::TensorList list;
     for (size_t i = 0; i < n; ++i) {
       TORCH_CHECK(input_of[i] >= 0 || !grads[i].defined(), "function ", name(),
-                  "Backward returned a gradient different from None at position ", i,
+                  "Backward returned a gradient different from None at position ", i + 1,
                   ", but the corresponding forward input was not a Variable");
       if (input_of[i] >= 0) list.push_back(grads[i].unwrap());
     }
