@@ -22,7 +22,8 @@ struct Merged {
 };
 
 std::string_view overload_name(const Operator& op) {
-  return op.schema.overload.empty() ? "default" : op.schema.overload;
+  const std::string& name = op.schema.overload;  // not of a temporary string, as ?: makes
+  return name.empty() ? std::string_view("default") : std::string_view(name);
 }
 
 }  // namespace
