@@ -23,6 +23,10 @@ TESTS = (
 )
 
 
+# A wrong gradient looks right along one of some hundred, to the tolerance of float32.
+DIRECTIONS = 3
+
+
 class OpCheckError(RuntimeError):
     """An op does something else than was registered of it."""
 
@@ -215,7 +219,7 @@ def _test_aot_dispatch_dynamic(case: _Case) -> None:
 
 
 def _test_gradients(case: _Case) -> None:
-    """Along one direction: (f(x + eps d) - f(x - eps d)) / 2 eps against grad."""
+    """Along a few directions: (f(x + eps d) - f(x - eps d)) / 2 eps against grad."""
     mine = case.leaves()
     wanting = [
         t
@@ -228,15 +232,28 @@ def _test_gradients(case: _Case) -> None:
     results = list(_tensors(mine.run()))
     # Others have no gradient, whatever their dtype.
     places = [i for i, t in enumerate(results) if t.requires_grad]
-    outputs = [results[i] for i in places]
-    if not outputs:
+    if not places:
         return
     exact = all(t.dtype is core.float64 for t in wanting)
     eps, atol, rtol = (1e-6, 1e-5, 1e-4) if exact else (1e-2, 2e-2, 2e-2)
+    for _ in range(DIRECTIONS):
+        _compare_along(mine, results, places, wanting, (eps, atol, rtol))
+
+
+def _compare_along(
+    case: _Case,
+    results: list[Tensor],
+    places: list[int],
+    wanting: list[Tensor],
+    limits: tuple[float, float, float],
+) -> None:
+    """One random direction; OpCheckError where the two derivatives differ."""
+    eps, atol, rtol = limits
+    outputs = [results[i] for i in places]
     randn_like = core.Operator("randn_like")
     weights = [randn_like(t) for t in outputs]
     steps = [randn_like(t) for t in wanting]
-    grads = grad(outputs, wanting, weights, allow_unused=True)
+    grads = grad(outputs, wanting, weights, allow_unused=True, retain_graph=True)
     analytic = sum(
         (g.double() * s.double()).sum().item()
         for g, s in zip(grads, steps)
@@ -250,7 +267,7 @@ def _test_gradients(case: _Case) -> None:
             return t.detach() if step is None else t.detach() + step * distance
 
         with no_grad():
-            moved_results = list(_tensors(mine.copy(shifted).run()))
+            moved_results = list(_tensors(case.copy(shifted).run()))
         total = 0.0
         for i, w in zip(places, weights, strict=True):
             total += float((moved_results[i].double() * w.double()).sum().item())
