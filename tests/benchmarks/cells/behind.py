@@ -23,6 +23,19 @@ REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "F.cross_entropy(x, t) | x 16x21"): "classes that do not lie last are "
     "gathered to lie so",
     ("PyTorch", "grad(F.max_pool1d"): "places of the maxima are computed and kept",
+    (
+        "PyTorch",
+        "T.addr(",
+    ): "two passes, of outer and of the sum: gradients of outer "
+    "are products with a matrix, not sums of terms",
+    ("PyTorch", "F.avg_pool1d(x, 2) | x 16x32x200 | float64 | x transposed"): "the "
+    "result is laid out dense; PyTorch leaves the channels last, as they came",
+    ("PyTorch", "F.avg_pool1d(x, 3, 2, 1) | x 64x100x625"): "the result is laid out "
+    "dense; PyTorch leaves the channels last, as they came",
+    ("PyTorch", "grad(F.embedding("): "sums of 16 bits are kept in float32 for all "
+    "rows and rounded once, at the end",
+    ("NumPy", "T.floor_divide(x, 3)"): "NumPy multiplies by a reciprocal of integers "
+    "where the divisor is a number",
     ("NumPy", "T.tan(x)"): "the angle and its polynomial are in double",
     ("NumPy", "T.log2(x)"): TWO_PARTS,
     ("NumPy", "T.log10(x)"): TWO_PARTS,
