@@ -209,13 +209,14 @@ class Classes:
         lines = []
         pointer = self.module.counted_by(cls)
         if "value" in cls.features:
-            lines.append(f"{record}.tracked = false;")
+            lines.append(f"{record}.tracked = swigkit::g_owned_singly< {cls.cpp} >;")
             lines.append(f"{record}.inside = true;")
         elif "tracked" not in cls.features and not pointer:  # nobody shares it
             lines.append(
                 f"{record}.inside = swigkit::kMayLieInside< {cls.cpp} > && "
                 f"!swigkit::g_leave_python< {cls.cpp} >;"
             )
+            lines.append(f"{record}.tracked |= swigkit::g_owned_singly< {cls.cpp} >;")
         if "tracked" in cls.features or pointer:
             lines.append(f"{record}.tracked = true;")
         if pointer:

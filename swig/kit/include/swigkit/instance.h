@@ -88,6 +88,12 @@ template <class T>
 inline constinit bool g_leave_python = false;
 template <class T>
 inline const bool kLeavePython = (g_leave_python<T> = true);  // before the module begins
+/// Whether they take or give objects of T in a unique_ptr.  Then C++ may give out first a
+/// reference to an object and later the object: both are one Python object.
+template <class T>
+inline constinit bool g_owned_singly = false;
+template <class T>
+inline const bool kOwnedSingly = (g_owned_singly<T> = true);
 
 /// Ends the last share in an overridden object (ownership.h).
 struct EndOfShares {

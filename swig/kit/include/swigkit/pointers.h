@@ -69,6 +69,7 @@ struct Convert<std::unique_ptr<Given>> {
       return refuse(where, expected, object);
     }
     if constexpr (IsWrapped<T>) {
+      [[maybe_unused]] const bool* singly = &kOwnedSingly<T>;
       value.reset(take_from<T>(object, where));
       if (value && where.keep) {
         where.keep->objects.push_back(PyRef::borrow(object));
@@ -88,8 +89,10 @@ struct Convert<std::unique_ptr<Given>> {
     else return value ? Convert<T>::cast(*value) : new_ref(Py_None);
   }
   static PyObject* cast(std::unique_ptr<Given>&& value) {
-    if constexpr (IsWrapped<T>) return wrap_pointer(value.release(), Owner::Python);
-    else return value ? Convert<T>::cast(*std::move(value)) : new_ref(Py_None);
+    if constexpr (IsWrapped<T>) {
+      [[maybe_unused]] const bool* singly = &kOwnedSingly<T>;
+      return wrap_pointer(value.release(), Owner::Python);
+    } else return value ? Convert<T>::cast(*std::move(value)) : new_ref(Py_None);
   }
 };
 
