@@ -58,19 +58,21 @@ def test_integers(dtype):
                 op(pkg.ones(n, dtype=a.dtype), pkg.tensor(zero))
 
 
-@pytest.mark.parametrize("op", ["floor_divide", "remainder", "fmod"])
-@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64"])
+@pytest.mark.parametrize("op", ["floor_divide", "remainder", "fmod", "div"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
 def test_a_zero_is_found_in_every_layout_before_anything_is_written(op, dtype):
+    how = {"rounding_mode": "trunc"} if op == "div" else {}
     x, wide = np.full((60, 80), 7, dtype), np.full((80, 160), 2, dtype)
     wide[41, 40] = 0
     divisors = [pkg.tensor(wide)[:, ::2][:60], pkg.tensor(wide[:, :60].copy()).t()]
     divisors += [pkg.tensor(wide[41:42, :80]), pkg.tensor(wide[:60, 40:41].copy())]
+    divisors.append(pkg.tensor(wide[41, 40]))
     for y in divisors:
         t = pkg.tensor(x)
         with pytest.raises(RuntimeError, match=rf"ZeroDivisionError: \[{op}_?\]"):
-            getattr(pkg, op)(t, y)
+            getattr(pkg, op)(t, y, **how)
         with pytest.raises(RuntimeError, match=rf"ZeroDivisionError: \[{op}_?\]"):
-            getattr(t, f"{op}_")(y)
+            getattr(t, f"{op}_")(y, **how)
         np.testing.assert_array_equal(t.numpy(), x)
 
 
