@@ -34,8 +34,9 @@ enum class ForkLock {
   Resources,
   Handles,
   Trace,
+  Products,
 };
-inline constexpr int kForkLocks = int(ForkLock::Trace) + 1;
+inline constexpr int kForkLocks = int(ForkLock::Products) + 1;
 
 /// Says of locks that live as long as the process that fork() shall take them at `order`.
 /// Called once for each order, while the library is loaded.

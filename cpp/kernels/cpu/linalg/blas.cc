@@ -9,12 +9,15 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
+#include "scheduler/fork_locks.h"
 #include "scheduler/parallel.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/stop_point.h"
@@ -79,6 +82,20 @@ const Library& library() {
   return loaded;
 }
 
+// OpenBLAS guards its memory by locks that fork() does not take: a child would wait for one
+// for ever.  So each call holds one of these, and fork() waits for the calls in progress.
+std::array<std::mutex, 64> g_calls;
+const pkg::detail::HeldOverFork g_held{pkg::detail::ForkLock::Products, g_calls};
+
+std::unique_lock<std::mutex> call_in_progress() {
+  const size_t own = std::hash<std::thread::id>()(std::this_thread::get_id());
+  for (size_t i = 0; i < g_calls.size(); ++i) {
+    std::mutex& lock = g_calls[(own + i) % g_calls.size()];
+    if (lock.try_lock()) return {lock, std::adopt_lock};
+  }
+  return std::unique_lock(g_calls[own % g_calls.size()]);
+}
+
 template <class T>
 void tiled(Gemm<T> run, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a,
            int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc, T beta) {
@@ -86,6 +103,7 @@ void tiled(Gemm<T> run, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const
   PKG_CHECK(m <= limit && n <= limit && k <= limit && lda <= limit && ldb <= limit,
             NotImplementedError, "[matmul] a dimension exceeds 2^31 - 1.");
   const auto call = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    const auto lock = call_in_progress();
     run(kRowMajor, ta ? kTrans : kNoTrans, tb ? kTrans : kNoTrans, int(rows), int(columns),
         int(k), T(1), a + (ta ? row : row * lda), int(lda),
         b + (tb ? column * ldb : column), int(ldb), beta, c + row * ldc + column, int(ldc));
