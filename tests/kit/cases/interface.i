@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/kit/cases/interface.i: interface.h by the kit.
-%module(directors="1", allprotected="1", docstring="What an interface says (in a line).\nAnd \"more\".") interface
+%module(directors="1", allprotected="1",
+        docstring="What an interface says (in a line).\nAnd \"more\".") interface
 %include "swigkit.i"
 %{
 #include "interface.h"
