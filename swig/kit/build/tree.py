@@ -361,7 +361,7 @@ def _item_setters(cls: Class) -> list[Function]:
         return []
     if any(m.name == "__setitem__" for m in cls.methods):
         return []
-    made = []
+    made: list[Function] = []
     for getter in getters:
         place = PLACE.fullmatch(getter.result)
         if not place or len(getter.parameters) != 1:
