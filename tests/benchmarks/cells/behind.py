@@ -10,7 +10,8 @@ ROUNDED = (
     "time; a transposed operand is turned round in pairs"
 )
 
-#: (peer, op, "family dtype" or part of a name): the reason; the first that fits counts
+#: (peer, op, "family dtype" or parts of a name with " ... " between): the reason; the
+#: first that fits counts
 REASONS: dict[tuple[str, str], str] = {
     **{
         ("PyTorch", f"x {x}, y {y} | bfloat16"): ROUNDED
@@ -18,24 +19,19 @@ REASONS: dict[tuple[str, str], str] = {
     },
     ("PyTorch", "nll_loss"): "a composite: half of its gradient's time fills "
     "zeros, to which the places are added",
-    ("PyTorch", "conv"): "16 bits are computed in float32, PyTorch's products of them "
-    "take 0.4 of its time for float32; of one channel a third of the time is tiles",
+    **{
+        ("PyTorch", f"conv ... {dtype}"): "16 bits are computed in float32, PyTorch's "
+        "products of them take 0.4 of its time for float32"
+        for dtype in ("bfloat16", "float16")
+    },
     ("PyTorch", "F.cross_entropy(x, t) | x 16x21"): "classes that do not lie last are "
     "gathered to lie so",
     ("PyTorch", "grad(F.max_pool1d"): "places of the maxima are computed and kept",
-    (
-        "PyTorch",
-        "T.addr(",
-    ): "two passes, of outer and of the sum: gradients of outer "
-    "are products with a matrix, not sums of terms",
-    ("PyTorch", "F.avg_pool1d(x, 2) | x 16x32x200 | float64 | x transposed"): "the "
-    "result is laid out dense; PyTorch leaves the channels last, as they came",
-    ("PyTorch", "F.avg_pool1d(x, 3, 2, 1) | x 64x100x625"): "the result is laid out "
-    "dense; PyTorch leaves the channels last, as they came",
-    ("PyTorch", "grad(F.embedding("): "sums of 16 bits are kept in float32 for all "
-    "rows and rounded once, at the end",
-    ("NumPy", "T.floor_divide(x, 3)"): "NumPy multiplies by a reciprocal of integers "
-    "where the divisor is a number",
+    ("PyTorch", "T.addr("): "two passes, of outer and of the sum",
+    ("PyTorch", "avg_pool1d(x ... x transposed"): "the result is laid out dense; "
+    "PyTorch leaves the channels last, as they came",
+    ("PyTorch", "grad(F.embedding( ... float16"): "sums of 16 bits are kept in float32 "
+    "for all rows and rounded once: to fill and convert those is a third of the time",
     ("NumPy", "T.tan(x)"): "the angle and its polynomial are in double",
     ("NumPy", "T.log2(x)"): TWO_PARTS,
     ("NumPy", "T.log10(x)"): TWO_PARTS,
@@ -46,11 +42,17 @@ REASONS: dict[tuple[str, str], str] = {
     "each waiting for the one before it; PyTorch divides where there is no zero",
     ("PyTorch", "T.prod("): "multiplied in double, as a part may overflow where the "
     "whole does not; PyTorch multiplies in float32",
-    ("PyTorch", "x 250x400 | float64 | x stepped"): "what is stepped and written in "
+    (
+        "PyTorch",
+        "_( ... x 250x400 | float64 | x stepped",
+    ): "what is stepped and written in "
     "place is gathered, computed and scattered: a third, a fifth and a quarter of the "
     "time; PyTorch does each element at once",
-    ("PyTorch", "T.norm("): "16 bits are converted into a buffer, so that what squares "
-    "lose or overflow can be computed in double",
+    **{
+        ("PyTorch", f"T.norm( ... {dtype}"): "16 bits are converted into a buffer, so "
+        "that what squares lose or overflow can be computed in double"
+        for dtype in ("bfloat16", "float16")
+    },
     ("PyTorch", "y 250x400 | int32 | y column"): "a column is repeated into a block's "
     "buffer: rows of 2 KB and less are not worth a loop each",
 }
@@ -60,6 +62,7 @@ def reason(row: dict, peer: str) -> str:
     """The reason of a cell that is behind `peer`, or that none is known."""
     for (who, text), why in REASONS.items():
         kind = f"{row['family']} {row['dtype']}"
-        if who == peer and (text in (row["op"], kind) or text in row["name"]):
+        parts = all(part in row["name"] for part in text.split(" ... "))
+        if who == peer and (text in (row["op"], kind) or parts):
             return why
     return "not known yet"
