@@ -95,7 +95,8 @@ def test_any_title(ops: ModuleType, title: str) -> None:
     text = module_text(title, ["tf::TestSink"])
     module = ModuleType("made")
     exec(text.encode().decode(), module.__dict__)
-    assert module.__doc__ == f"Wrappers of the ops of {title}, a function for each."
+    shown = title.encode(errors="backslashreplace").decode()
+    assert module.__doc__ == f"Wrappers of the ops of {shown}, a function for each."
 
 
 def test_a_file_with_such_a_name(compiled: Compile, tmp_path: Path) -> None:
