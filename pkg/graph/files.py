@@ -198,8 +198,9 @@ def _load(path: Any) -> dict[str, Any]:
         )
     if "tensors" in data:
         raise GraphDefError(f"{_TEXT}: tensors are in {file_name} only")
+    tensors_path = _member(folder, file_name)
     try:
-        data["tensors"] = load_file(_member(folder, file_name))
+        data["tensors"] = load_file(tensors_path)
     except (ValueError, RecursionError) as error:
         raise GraphDefError(f"{file_name} is damaged: {brief(error)}") from error
     data["variables"] = _variables(data, data.get("variables", {}))

@@ -389,7 +389,7 @@ def test_what_is_no_file_is_not_waited_for(folder, name, kind):
         path.mkdir()
     else:
         path.symlink_to("/dev/zero")
-    refused_folder(folder, f"{path.name}: expected a file, got a folder, pipe or device")
+    refused_folder(folder, f"{path.name}: expected a file, got a folder, pipe or dev")
 
 
 def test_wrong_values_of_variables(folder):
