@@ -7,6 +7,7 @@ import collections
 import contextlib
 import functools
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ from .tracing import TracedFunction, key_of, words_of
 __all__ = ["CompiledFunction", "compile"]
 
 _MOST_KEPT = 64  # graphs of one compiled function
+_MANY = 16  # graphs in a row that differ by what is read from outside
 
 
 class CompiledFunction:
@@ -40,6 +42,9 @@ class CompiledFunction:
         self._guards = Guards(function)
         self._lock = threading.RLock()
         self._gone: collections.deque[Any] = collections.deque()  # keys
+        # Of the graph made last: what was read from outside, and the rest of its key.
+        self._last: tuple[list[Any], Any] = [], None
+        self._row = 0  # so many before it had the same rest
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
@@ -113,7 +118,28 @@ class CompiledFunction:
         if len(self._kinds) >= _MOST_KEPT:
             self._kinds.pop(next(iter(self._kinds)))
         self._kinds[key] = made
+        self._warn_of_many(key)
         return made
+
+    def _warn_of_many(self, key: Any) -> None:
+        """Says once what makes a graph at each call."""
+        outside = self._guards.key()
+        before, self._last = self._last, (outside, key[2 + len(outside) :])
+        words = self._guards.changed(before[0], outside)
+        if not words or before[1] != self._last[1]:
+            self._row = 0
+            return
+        self._row += 1
+        if self._row == _MANY:
+            name = getattr(self._function, "__qualname__", repr(self._function))
+            warnings.warn(
+                f"[compile] {name} is traced again and again: it reads "
+                f"{', '.join(dict.fromkeys(words))}, which was another one at each of "
+                f"{_MANY} calls. Give that as an argument, or write into the tensor "
+                "that is there.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A method, where it stands in a class."""

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -179,7 +180,7 @@ def restore_variables(path: Path, session: Any, name: str = "") -> list[str]:
 
 def _load(path: Any) -> dict[str, Any]:
     folder = os.fspath(path)
-    with open(os.path.join(folder, _TEXT), "rb") as file:
+    with open(_member(folder, _TEXT), "rb") as file:
         content = file.read()
     try:
         data = json.loads(content.decode(), parse_constant=_refuse_constant)
@@ -197,12 +198,21 @@ def _load(path: Any) -> dict[str, Any]:
         )
     if "tensors" in data:
         raise GraphDefError(f"{_TEXT}: tensors are in {file_name} only")
+    tensors_path = _member(folder, file_name)
     try:
-        data["tensors"] = load_file(os.path.join(folder, file_name))
+        data["tensors"] = load_file(tensors_path)
     except (ValueError, RecursionError) as error:
         raise GraphDefError(f"{file_name} is damaged: {brief(error)}") from error
     data["variables"] = _variables(data, data.get("variables", {}))
     return data
+
+
+def _member(folder: str, name: str) -> str:
+    # Reading a pipe or device of that name would wait, or have no end.
+    path = os.path.join(folder, name)
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise GraphDefError(f"{name}: expected a file, got a folder, pipe or device")
+    return path
 
 
 def _refuse_constant(text: str) -> Any:

@@ -162,6 +162,15 @@ class Guards:
             for name in counted
         ]
 
+    def changed(self, before: list[Any], now: list[Any]) -> list[str] | None:
+        """Words for what differs in two keys; None for keys of other places."""
+        if len(before) != len(now) or before[0] != now[0]:
+            return None
+        words = [*self._found.words]
+        words += ["parameters, buffers or hooks of a module"] * (len(now) - len(words))
+        pairs = zip(words, before[1:], now[1:])
+        return [word for word, old, new in pairs if old != new]
+
     def drop_changed(self, before: Any, modules: Iterable[Any]) -> bool:
         """Drops the places that a trace has changed; whether there are any.
 

@@ -34,6 +34,20 @@ def _copy(value: Any) -> Any:
 _MOST_KEPT = 256  # combinations of feeds and fetches of a session
 
 
+def _key_of_many(fetches: Any, feeds: Iterable[Any]) -> tuple[Any, ...] | None:
+    """By what a flat list, tuple or dict of fetches is found again; else None.
+
+    With its class, as equal tuples may be of different ones, and its length, that no
+    fetch is taken for a feed.
+    """
+    kind = type(fetches)
+    if kind is list or kind is tuple:
+        return kind, len(fetches), *fetches, *feeds
+    if kind is dict:
+        return kind, len(fetches), *fetches, *fetches.values(), *feeds
+    return None
+
+
 class _Fetches:
     """A structure of fetches, and how to build the same of their values."""
 
@@ -53,7 +67,9 @@ class _Fetches:
             parts = [self._walk(graph, part) for part in item]
             if _is_namedtuple(item):
                 return lambda values: type(item)(*(part(values) for part in parts))
-            return lambda values: type(item)(part(values) for part in parts)
+            if type(item) is list:
+                return lambda values: [part(values) for part in parts]
+            return lambda values: type(item)([part(values) for part in parts])
         if isinstance(item, Mapping):
             names = list(item)
             parts = [self._walk(graph, item[name]) for name in names]
@@ -148,8 +164,7 @@ class Session(PartialRuns, Tracing):
         self._target = target
         self._config = config
         self._handle = core.SessionHandle(graph._handle)
-        # By what was given; of fetches alone those that are no structure, as equal
-        # tuples may be of different classes.
+        # By what was given: single fetches, and flat structures of them.
         self._prepared: dict[Any, _Prepared] = {}
         self._callables: dict[Any, core.CallableHandle] = {}
         self._timeout = 0.0  # seconds; of runs whose options have none
@@ -186,8 +201,11 @@ class Session(PartialRuns, Tracing):
             key = (fetches, *feed_dict) if feed_dict else (fetches,)
             prepared = self._prepared[key]
         except (KeyError, TypeError):
-            feed_dict = self._feeds_of(feed_dict)
-            prepared = self._prepare(fetches, feed_dict)
+            try:
+                prepared = self._prepared[_key_of_many(fetches, feed_dict or ())]
+            except (KeyError, TypeError):
+                feed_dict = self._feeds_of(feed_dict)
+                prepared = self._prepare(fetches, feed_dict)
         values = [*feed_dict.values()] if feed_dict else []
         if options is None and not trace:
             # What most calls are is written out: a method of its own costs a tenth.
@@ -302,10 +320,17 @@ class Session(PartialRuns, Tracing):
             )
         feeds = tuple(feed_dict or ())
         prepared = _Prepared(self, feeds, fetches)
+        key: tuple[Any, ...] | None = None
         if isinstance(fetches, (Symbol, Operation, str)):
+            key = (fetches, *feeds)
+        elif isinstance(fetches, (list, tuple, dict)):
+            parts = fetches.values() if isinstance(fetches, dict) else fetches
+            if all(isinstance(part, (Symbol, Operation, str)) for part in parts):
+                key = _key_of_many(fetches, feeds)
+        if key is not None:
             if len(self._prepared) >= _MOST_KEPT:
                 self._prepared.clear()
-            self._prepared[fetches, *feeds] = prepared
+            self._prepared[key] = prepared
         return prepared
 
     def _callable(

@@ -15,12 +15,18 @@ import pkg.graph as pg
 import pkg.nn.functional as F
 
 CHAIN_LENGTH = 4_000_000
+CACHED_LENGTH = 16_000  # floats; a chunk of a fused step has 4,096
 
 
 def chain_of(x, y):
     """Ten pointwise calls."""
     a = (x * 2.0 + y).relu() * x - 0.5
     return ((a.sigmoid() * y + x).abs() * 0.5).tanh()
+
+
+def long_part_of(x, y):
+    """Of those the two that take longest."""
+    return x.sigmoid().tanh()
 
 
 def chain(module, compiled=False):
@@ -36,6 +42,21 @@ def chain(module, compiled=False):
             result = call(x, y)
             training.finished(module)()
             return result
+
+    return step
+
+
+def chain_in_cache(function):
+    """As many elements, but the same few again and again: what computing takes."""
+    rng = np.random.default_rng(0)
+    x, y = (pkg.tensor(rng.random(CACHED_LENGTH).astype(np.float32)) for _ in range(2))
+    with pg.Graph().as_default():
+        fed = [pg.placeholder(pkg.float32, [CACHED_LENGTH]) for _ in range(2)]
+        call = pg.Session().make_callable(function(*fed), fed)
+
+    def step():
+        for _ in range(CHAIN_LENGTH // CACHED_LENGTH):
+            call(x, y)
 
     return step
 
@@ -95,6 +116,12 @@ def main(table):
     eager, graph = training.mlp(pkg), mlp_graph()
     for _ in range(5):
         np.testing.assert_allclose(float(graph()), float(eager()), rtol=1e-5)
+    set_threads(1)
+    floors = {"in cache": chain_of, "its sigmoid and tanh": long_part_of}
+    table.compare(
+        "ten pointwise calls, 1 thread, floors", chain(pkg, True),
+        {name: chain_in_cache(part) for name, part in floors.items()},
+    )  # fmt: skip
     for threads in sorted({1, all_threads()}):
         set_threads(threads)
         with_threads = f"{threads} thread(s)"

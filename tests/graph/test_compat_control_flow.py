@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow 1's loops, choices and Python functions."""
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,22 @@ def test_choices(truth):
     assert run(old, {p: truth}) == (1 if truth else 2)
     strict = tf.cond(p, lambda: [1], lambda: [2], strict=True)
     assert run(strict, {p: truth}) == [1 if truth else 2]
+
+
+def test_both_sides_of_a_choice_give_the_same_sequences():
+    """A list is no tuple, at any depth; named tuples are what they have."""
+    p = tf.placeholder(tf.bool, [])
+    for one, other, given in [
+        ([1], (2,), {"strict": True}),
+        ([1, 2], (3, 4), {}),
+        ({"a": [1, 2]}, {"a": (3, 4)}, {}),
+        ([1, [2, 3]], [4, (5, 6)], {}),
+    ]:
+        with pytest.raises(TypeError, match="have the same sequence type. .*'list'"):
+            tf.cond(p, lambda one=one: one, lambda other=other: other, **given)
+    first, second = (namedtuple("state", "c h") for _ in range(2))
+    made = tf.cond(p, lambda: first(1, [2, 3]), lambda: second(4, [5, 6]))
+    assert run(made, {p: False}) == (4, [5, 6]) and type(made) is first
     with pytest.raises(TypeError, match="must not be a Python bool"):
         tf.cond(True, lambda: 1, lambda: 2)
     with pytest.raises(TypeError, match="false_fn must be callable"):

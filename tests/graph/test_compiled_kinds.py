@@ -64,6 +64,7 @@ def test_what_traces_change_by_other_ways_is_dropped_with_a_warning():
     assert part.calls == 3
 
 
+@pytest.mark.filterwarnings("ignore:.*traced again and again")
 def test_a_value_that_changes_from_outside_is_never_dropped(monkeypatch):
     function = pkg.compile(scaled)
     for number in range(30):
@@ -71,6 +72,7 @@ def test_a_value_that_changes_from_outside_is_never_dropped(monkeypatch):
         assert value(function) == number
 
 
+@pytest.mark.filterwarnings("ignore:.*traced again and again")
 def test_graphs_go_with_the_objects_that_they_are_for():
     """A tensor bound anew at each step is not kept alive."""
     weight = pkg.ones(1)

@@ -377,6 +377,21 @@ def test_wrong_tensors(folder):
         pg.import_graph(folder / "nowhere", pg.Graph())
 
 
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+@pytest.mark.parametrize("name", ["graph.json", "tensors"])
+def test_what_is_no_file_is_not_waited_for(folder, name, kind):
+    """A pipe has no end before somebody writes to it, and a device has none at all."""
+    (path,) = [folder / file for file in os.listdir(folder) if file.startswith(name)]
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero")
+    refused_folder(folder, f"{path.name}: expected a file, got a folder, pipe or dev")
+
+
 def test_wrong_values_of_variables(folder):
     """Restoring changes nothing then."""
     graph = pg.Graph()

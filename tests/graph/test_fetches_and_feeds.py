@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fetches and feeds of sessions: structures, names, shapes, arrays, defaults."""
 
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
 import numpy as np
 import pytest
@@ -177,3 +177,55 @@ def test_what_is_fetched_twice_is_given_twice():
         a, b = session.run([z, z])
         a[:] = 9
         assert b.tolist() == [1, 2]
+
+
+class _OwnList(list):
+    pass
+
+
+def _leaves(item, of_leaf):
+    """Flat list of what a structure holds."""
+    if isinstance(item, dict):
+        item = list(item.values())
+    if isinstance(item, (list, tuple)):
+        return [leaf for part in item for leaf in _leaves(part, of_leaf)]
+    return [of_leaf(item)]
+
+
+def test_structures_that_were_run_before_keep_their_classes():
+    """Flat ones are looked up by what is in them."""
+    x = pg.placeholder(pkg.float32, [], "x")
+    y, z = x + 1, x * 2
+    session = pg.Session()
+    pair = namedtuple("pair", "left right")
+    structures = [
+        [y, z], (y, z), pair(y, z), _OwnList([y, z]), {"y": y, "z": z}, [y, (z,)],
+        [z, y], {"y": z, "z": y}, OrderedDict(y=y, z=z), ["add:0", z], (y,), [], (), {},
+        {y: z},
+    ]  # fmt: skip
+    for number in (1.0, 2.0, 3.0):
+        wanted = {y: number + 1, "add:0": number + 1, z: number * 2}
+        for structure in structures:
+            got = session.run(structure, {x: number})
+            assert type(got) is type(structure)
+            assert _leaves(got, lambda value: value.item()) == _leaves(
+                structure, wanted.__getitem__
+            )
+            if isinstance(structure, dict):
+                assert list(got) == list(structure)
+
+
+def test_a_fetch_of_a_structure_is_not_taken_for_a_feed():
+    """Nor one list of fetches for another with more feeds."""
+    with pg.Graph().as_default():
+        x = pg.placeholder(pkg.float32, [], "x")
+        y = x + 1
+        session = pg.Session()
+        assert session.run([x, y], {x: 1.0})[1].item() == 2
+        assert session.run([x], {x: 5.0, y: 7.0})[0].item() == 5
+        assert [v.item() for v in session.run([x, y], {x: 5.0, y: 7.0})] == [5, 7]
+        with pytest.raises(pg.errors.InvalidArgumentError, match="You must feed"):
+            session.run([x, y])
+        session.close()
+        with pytest.raises(RuntimeError, match="closed Session"):
+            session.run([x, y], {x: 1.0})

@@ -3,6 +3,7 @@
 
 import functools
 import types
+import warnings
 
 import pytest
 
@@ -84,6 +85,7 @@ def test_equal_values_of_other_types_are_others(other):
     assert value(function) == 3
 
 
+@pytest.mark.filterwarnings("ignore:.*traced again and again")
 def test_names_for_what_is_no_plain_value_count_by_identity():
     """Another tensor or array in the place of one; one that is written is read."""
     weight = pkg.ones(1)
@@ -218,3 +220,49 @@ def test_objects_with_attributes_of_any_kind_are_left_alone():
     odd = Odd()
     function = pkg.compile(lambda x: odd(x))
     assert value(function) == value(function) == 2 and len(function._kinds) == 1
+
+
+WEIGHT = pkg.ones(2)
+
+
+def test_a_tensor_bound_anew_at_each_call_is_told_once():
+    """With its name: each of them is a graph."""
+
+    @pkg.compile
+    def function(x):
+        return x * WEIGHT
+
+    def calls(count, x):
+        for _ in range(count):
+            globals()["WEIGHT"] = WEIGHT * 2
+            assert function(x).tolist() == (x * WEIGHT).tolist()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calls(10, pkg.zeros(2))
+        calls(10, pkg.zeros(1))  # another kind of arguments is a graph of its own
+    told = "it reads 'WEIGHT' in module .*argument"
+    with pytest.warns(RuntimeWarning, match=told) as warned:
+        calls(40, pkg.zeros(2))
+    assert len(warned) == 1 and warned[0].filename == __file__
+    assert len(function._kinds) < 64  # graphs go with their tensors
+
+
+def test_many_values_of_a_number_are_told_and_kinds_of_arguments_are_not():
+    """What differs by its arguments may have any number of graphs."""
+
+    @pkg.compile
+    def function(x, by):
+        return x * by
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for number in range(40):
+            assert function(pkg.ones(1), number).item() == number
+            assert function(pkg.ones(number + 1), 2).shape == (number + 1,)
+
+    step = 0
+    stepped = pkg.compile(lambda x: x + step)
+    with pytest.warns(RuntimeWarning, match="variable 'step' of a function around"):
+        for step in range(40):  # noqa: B007
+            assert stepped(pkg.zeros(1)).item() == step

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ... import graph as pg
@@ -177,15 +177,35 @@ _NAMES = ("true_fn", "false_fn")
 
 
 def _check_branches(true: tuple[Any, list[Any]], false: tuple[Any, list[Any]]) -> None:
-    check_alike(
-        true[0], false[0], "Incompatible return values of true_fn and false_fn: "
-    )
+    said = "Incompatible return values of true_fn and false_fn: "
+    check_alike(true[0], false[0], said)
+    _check_sequences(true[0], false[0], said)
     for one, other in zip(true[1], false[1]):
         if one != other:
             raise ValueError(
                 "Outputs of true_fn and false_fn must have the same type: "
                 f"{one.name}, {other.name}"
             )
+
+
+def _check_sequences(true: Any, false: Any, said: str) -> None:
+    # Of structures that are alike: a list is no tuple.
+    if isinstance(true, Mapping):
+        pairs = [(true[key], false[key]) for key in true]
+    elif isinstance(true, (list, tuple)):
+        fields = getattr(true, "_fields", None)
+        named = fields is not None and fields == getattr(false, "_fields", None)
+        if type(true) is not type(false) and not named:
+            raise TypeError(
+                f"{said}The two structures don't have the same sequence type. First "
+                f"structure has type {type(true)}, while second structure has type "
+                f"{type(false)}."
+            )
+        pairs = list(zip(true, false))
+    else:
+        return
+    for one, other in pairs:
+        _check_sequences(one, other, said)
 
 
 def _pairs(pred_fn_pairs: Any) -> list[tuple[Any, Callable[[], Any]]]:
