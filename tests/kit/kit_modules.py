@@ -12,7 +12,6 @@ import fcntl
 import functools
 import importlib.util
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -23,18 +22,11 @@ from types import ModuleType
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CASES = HERE / "cases"
-KIT = ROOT / "swig" / "kit"
 BINDINGS = ("pybind11", "kit")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "swig")]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from kit.build import options  # noqa: E402
-
-from twins import QUICK, BuildError, precompiled, twin_command  # noqa: E402
-
-# What every wrapper includes, in this order, before any header of a user.  It is read
-# once for all made QUICK; what soak.py and the pages make is made as by a user.
-KIT_INTERFACES = ["swigkit/errors.i", "swigkit/values.i", "swigkit.i"]
+from twins import KIT, QUICK, BuildError, kit_environment, twin_command  # noqa: E402
 
 
 def is_there(binding: str) -> bool:
@@ -115,24 +107,6 @@ def _kit(theme: str, folder: Path) -> tuple[list[str], list[Path]]:
 def _pybind11(theme: str) -> tuple[list[str], list[Path]]:
     source = CASES / f"{theme}_pybind11.cc"
     return [*twin_command(), f"-I{CASES}", "-shared", str(source)], [source]
-
-
-@functools.cache
-def kit_environment() -> dict[str, str]:
-    """By which what the kit's command wraps with QUICK has read its headers already."""
-    folder = KIT / "include"
-    headers = [folder / "swigkit" / "iteration.h"]  # by step.py
-    for name in KIT_INTERFACES:
-        text = (folder / name).read_text(encoding="utf-8")
-        headers += [folder / each for each in re.findall('#include "(.*)"', text)]
-    command = [*options.compiler(), *options.COMPILE_FLAGS, QUICK, "-w"]
-    command += [*(f"-I{path}" for path in options.includes())]
-    command += ["-isystem", sysconfig.get_path("include")]
-    lines = ["#define PY_SSIZE_T_CLEAN", "#include <Python.h>"]
-    lines += [f'#include "{path}"' for path in headers]
-    read = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.h"))]
-    flags = precompiled(command, lines, read)
-    return {"CXXFLAGS": f"{shlex.join(flags)} {os.environ.get('CXXFLAGS', '')}"}
 
 
 if __name__ == "__main__":
