@@ -28,6 +28,8 @@ EXAMPLES = ROOT / "docs" / "examples"
 sys.path[:0] = [str(ROOT / "swig")]
 from kit.build.incremental import BuildError, Runner, Step  # noqa: E402
 
+from twins import kit_environment  # noqa: E402
+
 BINDINGS = ("kit", "pybind11", "nanobind")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 PYTHON = sysconfig.get_path("include")
@@ -143,7 +145,7 @@ def _wrap(example: Example, folder: Path) -> None:
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env=environment(folder),
+        env={**environment(folder), **kit_environment()},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

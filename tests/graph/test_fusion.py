@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pointwise steps that run together: bitwise what the eager calls give, one by one."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,7 @@ def enlarged(arrays):
         return None  # it is no pointwise call
     long = [d for d, size in enumerate(shape) if size > 1]
     times = [1] * len(shape)
-    while np.prod([s * t for s, t in zip(shape, times)]) < LARGE:
+    while math.prod(s * t for s, t in zip(shape, times)) < LARGE:
         for d in long:
             times[d] += 1
     return [

@@ -23,18 +23,20 @@ from types import ModuleType
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CASES = HERE / "cases"
-KIT = ROOT / "swig" / "kit"
 BINDINGS = ("pybind11", "kit")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "swig")]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from kit.build import options  # noqa: E402
+from twins import KIT, QUICK, BuildError, kit_environment, twin_command  # noqa: E402
 
-from twins import QUICK, BuildError, precompiled, twin_command  # noqa: E402
-
-# What every wrapper includes, in this order, before any header of a user.  It is read
-# once for all made QUICK; what soak.py and the pages make is made as by a user.
-KIT_INTERFACES = ["swigkit/errors.i", "swigkit/values.i", "swigkit.i"]
+# So many of pybind11's twins are one library: what they instantiate alike, a good third
+# of what they take, is made once.  A library may hold several modules.
+TOGETHER = 6
+# In no namespace of ours, see _group().
+APART = re.compile(
+    "^(PYBIND11_DECLARE_HOLDER_TYPE|namespace pybind11|template <>)", re.M
+)
+INCLUDE = re.compile("^#include .*\n", re.M)
 
 
 def is_there(binding: str) -> bool:
@@ -62,9 +64,26 @@ def build(theme: str, binding: str) -> Path:
     kind = _kind(binding)
     folder = ROOT / "build" / "kit" / f"{kind}-{SUFFIX.split('.')[1]}"
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / f"{theme}.lock", "w") as lock:  # two test runs take turns
+    themes = [theme] if binding == "kit" else _group(theme)
+    name = "_".join(themes)
+    with open(folder / f"{name}.lock", "w") as lock:  # two test runs take turns
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return _build(theme, binding, folder)
+        return _build(themes, name, binding, folder)
+
+
+def _group(theme: str) -> list[str]:
+    """The themes whose twins are compiled with that of this one."""
+    sources = sorted(CASES.glob("*_pybind11.cc"))
+    names = [p.name.removesuffix("_pybind11.cc") for p in sources]
+    names = [n for n in names if not APART.search(_twin(n).read_text("utf-8"))]
+    if theme not in names:
+        return [theme]
+    first = names.index(theme) // TOGETHER * TOGETHER
+    return names[first : first + TOGETHER]
+
+
+def _twin(theme: str) -> Path:
+    return CASES / f"{theme}_pybind11.cc"
 
 
 def _kind(binding: str) -> str:
@@ -72,14 +91,17 @@ def _kind(binding: str) -> str:
     return os.environ.get("KIT_BUILD", binding)
 
 
-def _build(theme: str, binding: str, folder: Path) -> Path:
-    output = folder / f"{theme}{SUFFIX}"
-    command, inputs = _kit(theme, folder) if binding == "kit" else _pybind11(theme)
-    inputs += [CASES / f"{theme}.h"]
-    begun = folder / f"{theme}.begun"
+def _build(themes: list[str], name: str, binding: str, folder: Path) -> Path:
+    output = folder / f"{name}{SUFFIX}"
+    if binding == "kit":
+        command, inputs = _kit(name, folder)
+    else:
+        command, inputs = _pybind11(themes, folder / f"{name}.cc")
+    inputs += [CASES / f"{theme}.h" for theme in themes]
+    begun = folder / f"{name}.begun"
     if binding == "pybind11":
         command += ["-o", str(begun)]
-    record = folder / f"{theme}.cmd"
+    record = folder / f"{name}.cmd"
     made = output.stat().st_mtime if output.exists() else 0
     same = record.exists() and record.read_text() == shlex.join(command)
     if same and all(path.stat().st_mtime < made for path in inputs):
@@ -112,27 +134,20 @@ def _kit(theme: str, folder: Path) -> tuple[list[str], list[Path]]:
     return [*command, "--out", str(folder)], [interface, *kit]
 
 
-def _pybind11(theme: str) -> tuple[list[str], list[Path]]:
-    source = CASES / f"{theme}_pybind11.cc"
-    return [*twin_command(), f"-I{CASES}", "-shared", str(source)], [source]
-
-
-@functools.cache
-def kit_environment() -> dict[str, str]:
-    """By which what the kit's command wraps with QUICK has read its headers already."""
-    folder = KIT / "include"
-    headers = [folder / "swigkit" / "iteration.h"]  # by step.py
-    for name in KIT_INTERFACES:
-        text = (folder / name).read_text(encoding="utf-8")
-        headers += [folder / each for each in re.findall('#include "(.*)"', text)]
-    command = [*options.compiler(), *options.COMPILE_FLAGS, QUICK, "-w"]
-    command += [*(f"-I{path}" for path in options.includes())]
-    command += ["-isystem", sysconfig.get_path("include")]
-    lines = ["#define PY_SSIZE_T_CLEAN", "#include <Python.h>"]
-    lines += [f'#include "{path}"' for path in headers]
-    read = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.h"))]
-    flags = precompiled(command, lines, read)
-    return {"CXXFLAGS": f"{shlex.join(flags)} {os.environ.get('CXXFLAGS', '')}"}
+def _pybind11(themes: list[str], unit: Path) -> tuple[list[str], list[Path]]:
+    """The unit is made of the twins: each in a namespace, as it uses that of its theme,
+    and before them all that they include."""
+    twins = [_twin(theme) for theme in themes]
+    texts = [path.read_text("utf-8") for path in twins]
+    lines = dict.fromkeys(line for text in texts for line in INCLUDE.findall(text))
+    if len(themes) == 1:
+        return [*twin_command(), f"-I{CASES}", "-shared", str(twins[0])], twins
+    for theme, path in zip(themes, twins, strict=True):
+        lines[f'namespace twin_{theme} {{\n#include "{path}"\n}}\n'] = None
+    text = "".join(lines)
+    if not unit.exists() or unit.read_text("utf-8") != text:
+        unit.write_text(text, encoding="utf-8")
+    return [*twin_command(), f"-I{CASES}", "-shared", str(unit)], [unit, *twins]
 
 
 if __name__ == "__main__":

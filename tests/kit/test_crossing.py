@@ -11,7 +11,9 @@ import sys
 
 import pytest
 from crossing import KINDS, MORE_WAYS, WAYS, header, interface
-from kit_modules import ROOT, SUFFIX, kit_environment
+from kit_modules import ROOT, SUFFIX
+
+from twins import kit_environment
 
 REFUSALS = (TypeError, ValueError, OverflowError)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from kit_modules import KIT, SUFFIX
+
+from twins import QUICK, kit_environment
 
 HEADERS = {
     "shapes.h": """\
@@ -128,8 +131,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def wrap(folder: Path, interface: str) -> None:
     done = subprocess.run(
-        [sys.executable, KIT, "wrap", interface],
+        [sys.executable, KIT, "wrap", interface, QUICK],
         cwd=folder,
+        env={**os.environ, **kit_environment()},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -4,12 +4,15 @@ return: by the kit alone, as pybind11 leaves them dangling."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from kit_modules import KIT
+
+from twins import QUICK, kit_environment
 
 HEADER = """\
 #pragma once
@@ -140,8 +143,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "lent.h").write_text(HEADER)
     (made / "lent.i").write_text(INTERFACE)
     done = subprocess.run(
-        [sys.executable, KIT, "wrap", "lent.i"],
+        [sys.executable, KIT, "wrap", "lent.i", QUICK],
         cwd=made,
+        env={**os.environ, **kit_environment()},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -9,8 +9,10 @@ import sysconfig
 import types
 
 import pytest
-from kit_modules import HERE, options
+from kit_modules import HERE
 from soak import SANITIZERS, THEMES, Soak
+
+from twins import options
 
 CALLS = 500
 REPEATS = 7  # of each of nine ways to end, more than sixty in all

@@ -12,17 +12,21 @@ import pytest
 
 from paths import ROOT
 from pkg.swigkit.build.python_types import Alias, PythonTypes, parse
+from twins import QUICK, kit_environment
 
 HERE = Path(__file__).resolve().parent / "stubs"
 pytest.importorskip("mypy", reason="mypy is not installed")
 
 
-def run(*command: object, cwd: Path, path: Path = ROOT) -> subprocess.CompletedProcess:
+def run(
+    *command: object, cwd: Path, path: Path = ROOT, **env: str
+) -> subprocess.CompletedProcess:
     """The command's end and output, both streams in one."""
+    known = {"PYTHONPATH": str(path), "MYPYPATH": str(path)}
     return subprocess.run(
         [sys.executable, *map(str, command)],
         cwd=cwd,
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(path), "MYPYPATH": str(path)},
+        env={"PATH": "/usr/bin:/bin", **known, **env},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -33,8 +37,8 @@ def run(*command: object, cwd: Path, path: Path = ROOT) -> subprocess.CompletedP
 def garden() -> Path:
     """The folder of the module and its stub."""
     out = ROOT / "build" / "kit" / f"stubs-{sys.implementation.cache_tag}"
-    command = ["swig/kit", "wrap", HERE / "garden.i", "-O0", "--swig-option=-w315,329"]
-    done = run(*command, "--out", out, cwd=ROOT)
+    command = ["swig/kit", "wrap", HERE / "garden.i", QUICK, "--swig-option=-w315,329"]
+    done = run(*command, "--out", out, cwd=ROOT, **kit_environment())
     assert done.returncode == 0, done.stdout
     return out
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the tests compile pybind11's twins of modules, and headers that are read once."""
+"""How the tests compile modules of the kit and pybind11's twins of them, whose headers
+are read once."""
 
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -16,6 +19,11 @@ from pathlib import Path
 
 from paths import ROOT
 
+sys.path.insert(0, str(ROOT / "swig"))
+
+from kit.build import options  # noqa: E402
+
+KIT = ROOT / "swig" / "kit"
 # What is tested is the border, not how fast it is.
 QUICK = "-O0"
 FLAGS = ["-std=c++20", QUICK, "-g0", "-fPIC", "-pthread", "-fvisibility=hidden"]
@@ -23,6 +31,8 @@ FLAGS += ["-Wall", "-Wextra", "-Werror"]
 UNUSED = 2 * 3600  # seconds after which what was made of headers goes
 # What nearly every twin includes.
 HEADERS = ["pybind11.h", "stl.h", "functional.h", "operators.h"]
+# What every wrapper of the kit includes, in this order, before any header of a user.
+KIT_INTERFACES = ["swigkit/errors.i", "swigkit/values.i", "swigkit.i"]
 
 
 def twin_command() -> list[str]:
@@ -34,6 +44,24 @@ def twin_command() -> list[str]:
     command += ["-isystem", sysconfig.get_path("include")]
     lines = [f"#include <pybind11/{name}>" for name in HEADERS]
     return [*command, *precompiled(command, lines, [pybind11.__version__])]
+
+
+@functools.cache
+def kit_environment() -> dict[str, str]:
+    """By which what the kit's command wraps with QUICK has read its headers already."""
+    folder = KIT / "include"
+    headers = [folder / "swigkit" / "iteration.h"]  # by step.py
+    for name in KIT_INTERFACES:
+        text = (folder / name).read_text(encoding="utf-8")
+        headers += [folder / each for each in re.findall('#include "(.*)"', text)]
+    command = [*options.compiler(), *options.COMPILE_FLAGS, QUICK, "-w"]
+    command += [*(f"-I{path}" for path in options.includes())]
+    command += ["-isystem", sysconfig.get_path("include")]
+    lines = ["#define PY_SSIZE_T_CLEAN", "#include <Python.h>"]
+    lines += [f'#include "{path}"' for path in headers]
+    read = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.h"))]
+    flags = precompiled(command, lines, read)
+    return {"CXXFLAGS": f"{shlex.join(flags)} {os.environ.get('CXXFLAGS', '')}"}
 
 
 class BuildError(Exception):

@@ -408,6 +408,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.write and options.quick:
         parser.error("--write needs the full run")
+    stages.quick = options.quick
     folder = "walkthrough-quick" if options.quick else "walkthrough"
     path = build(ROOT / "build" / folder, options.quick)
     sys.path.insert(0, str(path.parent))
