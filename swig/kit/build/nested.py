@@ -70,7 +70,7 @@ class Renames:
         )
         if done.returncode or not parsed.exists():
             return
-        tree = ElementTree.parse(parsed)
+        tree = ElementTree.parse(parsed).getroot()
         yield from _operators(tree)
         found = [attributes(node) for node in tree.iter("class")]
         wrapped = [has for has in found if "sym_name" in has and "name" in has]
@@ -86,7 +86,7 @@ def _flat(name: str) -> str:
     return PREFIX + re.sub(r"\W", "_", name)
 
 
-def _operators(tree: ElementTree.ElementTree) -> Iterator[tuple[str, str]]:
+def _operators(tree: ElementTree.Element) -> Iterator[tuple[str, str]]:
     """All that any namespace has, of each namespace: SWIG does not say where a friend's
     is."""
     spaces = {attributes(node).get("name", "") for node in tree.iter("namespace")}
