@@ -43,10 +43,13 @@ def test_overloads_take_scalars_of_numpy(m, kit):
     assert m.kind(array.array("d", [1])) == "vector"
 
 
-def test_overloads_convert_when_nothing_fits_exactly(m):
+def test_overloads_convert_when_nothing_fits_exactly(m, kit):
     """An int is a double where there is no overload for it."""
     assert m.near(1) == "double" and m.near(True) == "double"
     assert m.near("1") == "string"
+    assert m.nearer(2) == "int" and m.nearer(1.5) == "float"
+    if kit:  # pybind11 takes the first that can convert it
+        assert m.nearer(True) == "int"
 
 
 def test_overloads_take_subclasses(m):

@@ -479,3 +479,69 @@ def test_what_cpp_lent_and_then_gives_away_is_one_object(m, kit):
     del world, lent
     gc.collect()
     assert m.count_alive() == before
+
+
+def test_plain_pointers_lent_and_given_are_one_object(m, kit):
+    """A lent one may not outlive what its caller owns, and both may not delete it."""
+    if not kit:
+        pytest.skip("pybind11's two objects of one Part delete it under each other")
+    before = m.count_alive()
+    stock = m.Stock()
+    lent = stock.add(1)
+    assert stock.at(0) is lent
+    given = stock.take(0)
+    assert given is lent
+    del given, stock
+    gc.collect()
+    assert lent.size == 1
+    stock = m.Stock()
+    for _ in range(10):
+        stock.give(lent)
+        there = stock.at(0)
+        lent = stock.take(0)
+        assert there is lent and lent.size == 1
+    del lent, there, stock
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_plain_pointers_that_cpp_takes(m, kit, refuses):
+    before = m.count_alive()
+    stock, part = m.Stock(), m.Part(2)
+    stock.give(part)
+    assert stock.at(0).size == 2
+    with refuses(error=ValueError):
+        stock.give(part)
+    if kit:  # a std::unique_ptr, which stands for the pointer there, may be null
+        with refuses("[Stock.give] expected a Part for 'part', got NoneType"):
+            stock.give(None)
+    other = m.Part(3)
+    # A pointer to const takes nothing, though its parameter has the same name.
+    assert not stock.holds(other) and stock.holds(stock.at(0)) and other.size == 3
+    del stock, part, other
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_members_that_own(m, kit, refuses):
+    """const ones, of const objects, in arrays."""
+    before = m.count_alive()
+    chest = m.Chest()
+    fixed, (first, none) = chest.fixed, chest.pair
+    assert (fixed.size, chest.sealed.size, first.size, none) == (7, 8, 9, None)
+    assert chest.fixed is fixed and chest.plain.size == 10
+    with pytest.raises(AttributeError):
+        chest.fixed = m.Part(1)
+    with refuses(
+        "[size_of] expected an object that Python alone owns for 'part', got a "
+        "lifetime.Part that C++ has a share in",
+        error=ValueError,
+        pybind11=Exception,
+    ):
+        m.size_of(fixed)
+    del chest
+    gc.collect()
+    assert fixed.size == 7 and m.size_of(m.Part(4)) == 4
+    del fixed, first
+    gc.collect()
+    assert m.count_alive() == before

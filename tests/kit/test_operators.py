@@ -241,6 +241,33 @@ def test_texts(m):
     assert str(version) == "1.2" and "operators.Version" in repr(version)
 
 
+def test_what_cpp_prints_is_the_text(m):
+    label = m.Label()
+    assert str(label) == "[a]" == f"{label}" and "Label object" in repr(label)
+    assert str(m.Wide()) == "[a]"
+    pair = m.IntPair()
+    pair.second = 2
+    assert str(pair) == "0 and 2"
+    label.text = ""
+    with pytest.raises(ValueError, match="no text"):
+        str(label)
+
+
+def test_powers(m):
+    """Of two operands."""
+    assert (m.Label() ** 2).text == "a^2"
+    for call in (lambda: pow(m.Label(), 2, 3), lambda: 2 ** m.Label()):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_one_sign_in_several_namespaces(m):
+    assert (m.Sum() + m.Sum()).n == 2 and (m.Difference() - 2).n == 3
+    assert (m.Vec(1, 2) + m.Vec(1, 2)).x == 2 and (m.Label() | m.Label()).text == "a|a"
+    with pytest.raises(TypeError):
+        m.Sum() + m.Vec(1, 2)
+
+
 def test_subclasses_override_operators(m):
     """In Python, as of every class."""
 

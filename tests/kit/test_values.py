@@ -100,7 +100,7 @@ def test_complex(m, refuses):
             m.same_complex(value)
 
 
-def test_bools(m):
+def test_bools(m, refuses):
     """A real bool comes back."""
     for value in (True, False, np.bool_(True), np.bool_(False)):
         assert m.same_bool(value) is bool(value)
@@ -111,6 +111,12 @@ def test_bools(m):
 
     with pytest.raises((LookupError, TypeError)):
         m.same_bool(Broken())
+    assert m.same_bool(None) is False and m.same_bool(2) is True
+    for value in ("False", [], object()):  # these merely are there
+        with refuses(
+            f"[same_bool] expected a bool for 'value', got {type(value).__name__}"
+        ):
+            m.same_bool(value)
 
 
 def test_numbers_by_reference(m):

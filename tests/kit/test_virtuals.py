@@ -467,6 +467,38 @@ def test_results_of_an_unknown_class(m, kit):
         assert type(secret) in (m.Polygon, m.Shape) and secret.corners() == 9
 
 
+def test_callables_come_back_as_they_are(m, kit):
+    def measure(points, factor):
+        return len(points)
+
+    if kit:  # pybind11 wraps it once more
+        assert m.same_measure(measure) is measure
+    assert m.same_measure(measure)([], 1) == 0 and m.same_measure(None) is None
+
+
+def test_overridden_objects_that_cpp_gives_back(m, kit):
+    """Python has them alone then, and they end with their last name."""
+    if not kit:
+        pytest.skip("pybind11's trampolines do not outlive their Python object")
+
+    class Mine(m.Visitor):
+        pass
+
+    party, mine = m.Party(), Mine("a")
+    dead = weakref.ref(mine)
+    party.invite(mine)
+    with pytest.raises(ValueError, match="owns for 'visitor'"):
+        party.invite(mine)
+    del mine
+    back = party.send_home()
+    assert back is dead()
+    assert sys.getrefcount(back) == 2
+    party.invite(back)
+    back = party.send_home()
+    del back
+    assert dead() is None
+
+
 def test_overloads_take_the_nearest_class(m):
     assert m.best(m.Square()) == "square" and m.best(m.Polygon(3)) == "shape"
     assert m.best(m.make("square")) == "square"

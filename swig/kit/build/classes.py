@@ -84,6 +84,7 @@ class Classes:
         for name, all_ in methods.items():
             overloads = self._chosen(name, all_, title)
             overloads = self._of_one_kind(overloads, title)
+            overloads = self._distinct(overloads, title)
             static = overloads[0].static
             group = self.groups.write(f"{title}.{name}", overloads, not static)
             groups[name] = group
@@ -122,6 +123,8 @@ class Classes:
             group = self.groups.write(title, [cls.maker], member=False)
             maker = f"swigkit::make_by<{group}>"
         slots = list(slots_of(cls, groups, ordered))
+        if "__str__" not in groups and self.module.prints(cls):
+            slots.append(f"{{Py_tp_str, (void *)swigkit::print<{cls.cpp}>}}")
         if "hash" in cls.features:
             self.parts.append(
                 f"static const char *const {tag}_hash = "
@@ -183,6 +186,15 @@ class Classes:
         for function in overloads:
             self.wrapper.take_array(function, f"{title}.{name}", True)
         return extended
+
+    def _distinct(
+        self, overloads: list[tree.Function], title: str
+    ) -> list[tree.Function]:
+        kept = tree.distinct(overloads)
+        for function in overloads:
+            if function not in kept:
+                self.wrapper.take_array(function, f"{title}.{function.name}", True)
+        return kept
 
     def _make(
         self,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classes of one name in several classes: SWIG's names are flat, and would clash.
+"""Classes of one name in several classes, and free operators of one sign in several
+namespaces: SWIG's names are flat, and would clash.
 
 They get others for SWIG alone, by %rename in a file that swigkit.i includes.
 """
@@ -19,7 +20,7 @@ from .incremental import BuildError, Step
 from .notation import cpp_type, scope
 from .typemaps import attributes
 
-__all__ = ["CLASH", "PREFIX", "Renames"]
+__all__ = ["CLASH", "PREFIX", "Renames", "operator_name"]
 
 CLASH = "is multiply defined in the generated target language module"
 PREFIX = "swigkit_nested__"
@@ -49,13 +50,14 @@ class Renames:
 
     def add(self, step: Step, error: BuildError) -> None:
         """Writes the file; raises the error with a hint when that is no help."""
-        lines = [f"%rename({_flat(name)}) {name};\n" for name in self._clashing(step)]
+        lines = [f"%rename({flat}) {name};\n" for flat, name in self._clashing(step)]
         if not lines or self.folder.exists():
             raise BuildError(f"{error}\n{HINT}") from None
         self.folder.mkdir(parents=True)
         (self.folder / "swigkit_nested.i").write_text("".join(lines), encoding="utf-8")
 
-    def _clashing(self, step: Step) -> Iterator[str]:
+    def _clashing(self, step: Step) -> Iterator[tuple[str, str]]:
+        """What they are called instead, and their names in C++."""
         parsed = self.folder.with_suffix(".xml")
         parsed.parent.mkdir(parents=True, exist_ok=True)
         keep = [w for w in step.command if w.startswith(("-I", "-D"))]
@@ -68,15 +70,38 @@ class Renames:
         )
         if done.returncode or not parsed.exists():
             return
-        found = [attributes(node) for node in ElementTree.parse(parsed).iter("class")]
+        tree = ElementTree.parse(parsed).getroot()
+        yield from _operators(tree)
+        found = [attributes(node) for node in tree.iter("class")]
         wrapped = [has for has in found if "sym_name" in has and "name" in has]
         full = {cpp_type(has["name"]) for has in wrapped}
         names = [has["sym_name"] for has in wrapped]
         for has in wrapped:
             cpp = cpp_type(has["name"])
             if names.count(has["sym_name"]) > 1 and scope(cpp) in full:
-                yield cpp
+                yield _flat(cpp), cpp
 
 
 def _flat(name: str) -> str:
     return PREFIX + re.sub(r"\W", "_", name)
+
+
+def _operators(tree: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    """All that any namespace has, of each namespace: SWIG does not say where a friend's
+    is."""
+    spaces = {attributes(node).get("name", "") for node in tree.iter("namespace")}
+    found = [attributes(node) for node in tree.iter("cdecl")]
+    signs = {}
+    for has in found:
+        name = has.get("name", "").rpartition("::")[2]
+        if name.startswith("operator ") and operator_name(has.get("sym_name", "")):
+            signs[name] = has["sym_name"]
+    for space in sorted(spaces - {"", "std", "swigkit"}):
+        for name, symbol in sorted(signs.items()):
+            yield _flat(space) + symbol, f"{space}::{name}"
+
+
+def operator_name(symbol: str) -> str:
+    """What Python calls an operator: the end of what SWIG does; "" of what is none."""
+    found = re.search(r"(?:^|(?<=[a-z0-9]))__[a-z]+__$", symbol)
+    return found[0] if found else ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["cpp_type", "pointee", "scope", "split_function"]
+__all__ = ["cpp_type", "is_ostream", "pointee", "scope", "split_function"]
 
 
 def pointee(cpp: str) -> str:
@@ -14,6 +14,11 @@ def pointee(cpp: str) -> str:
     plain = re.sub(r"\bconst\b|[&*]", "", cpp).strip()
     shared = re.fullmatch(r"std::shared_ptr<\s*(.*?)\s*>", plain)
     return shared[1].strip() if shared else plain
+
+
+def is_ostream(cpp: str) -> bool:
+    """Whether it is what C++ prints to."""
+    return re.match(r"(?:std::)?(?:basic_)?ostream\b", cpp) is not None
 
 
 def scope(name: str) -> str:

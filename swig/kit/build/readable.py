@@ -81,6 +81,8 @@ SPELLINGS = (
     # `auto [a, b] = pair;`
     (re.compile(r"\bauto\s*&?\s*\[[\w\s,]+\]\s*=[^;{}]*;"), ""),
     (re.compile(r"\busing\s+enum\s+[\w:]+\s*;"), ""),
+    # `Part* part = new Part{1};`
+    (re.compile(r"(?<![=!<>])=\s*new\b(?:[^;{}]|\{[^{};]*\})*(?=;)"), ""),
     # `int bits : 3 = 1;`
     (re.compile(r"(\b\w+\s*:\s*\d+)\s*=\s*\w+(?=\s*;)"), r"\1"),
 )

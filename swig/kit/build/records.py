@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .notation import pointee
+from .notation import is_ostream, pointee
 from .python_types import FLOATS, INTS
 from .typedefs import Typedefs
 
@@ -143,6 +143,17 @@ def is_iterator(cpp: str) -> bool:
     return cpp.endswith("*") or "iterator" in cpp.lower()
 
 
+def distinct(overloads: list[Function]) -> list[Function]:
+    """Without those that take what one before takes: to Python a method for const
+    objects is no other."""
+    found: dict[tuple[object, ...], Function] = {}
+    for function in overloads:
+        types = tuple(p.type for p in function.given)
+        first = found.setdefault((function.static, function.operand, *types), function)
+        first.doc = first.doc or function.doc
+    return list(found.values())
+
+
 @dataclass
 class Declaration:
     """A method as its class declares it, wrapped or not."""
@@ -251,10 +262,24 @@ class Module:
 
     def is_narrower(self, cpp: str, other: str) -> bool:
         """Whether Python's objects of the one type are of the other, too."""
+        if other in FLOATS and cpp in INTS:
+            return True
         if other in INTS | FLOATS:
             inner = (e for cls in self.classes for e in cls.enums)
             return any(enum.cpp == cpp for enum in (*self.enums, *inner))
         return self.is_derived(cpp, other)
+
+    def prints(self, cls: Class) -> bool:
+        """Whether C++ prints it by `out << object`: str() is what that writes.  SWIG
+        has no functions of template instances: of those C++ knows (slots.h)."""
+        return "<" in cls.cpp or any(
+            function.is_operator
+            and function.name == "__lshift__"
+            and len(function.parameters) == 2
+            and is_ostream(function.parameters[0].type)
+            and pointee(function.parameters[1].type) == cls.cpp
+            for function in self.functions
+        )
 
     def is_dynamic(self, cls: Class) -> bool:
         """Whether its objects have attributes that C++ knows nothing of."""
@@ -278,7 +303,7 @@ class Module:
         if len(function.parameters) == 1:
             name = UNARY.get(name, name)
         for place, parameter in enumerate(function.parameters[:2], 1):
-            if parameter.type.startswith("std::ostream"):  # text is Python's matter
+            if is_ostream(parameter.type):
                 return None
             cls = self.class_of(pointee(parameter.type))
             if cls and not cls.imported:

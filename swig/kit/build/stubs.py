@@ -27,6 +27,7 @@ from .tree import (
     Parameter,
     TreeError,
     Variable,
+    distinct,
     read,
 )
 
@@ -272,6 +273,7 @@ class _Stub:
                 groups[name] = [f for f in group if f.extended] or group
             if any(not f.static for f in group):  # static ones beside it are left out
                 groups[name] = [f for f in groups[name] if not f.static]
+            groups[name] = distinct(groups[name])
         ordered = groups.pop("__order__", [])
         for name in COMPARE if ordered else ():
             own = groups.setdefault(name, [])

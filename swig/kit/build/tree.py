@@ -12,10 +12,19 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from .nested import PREFIX
+from .nested import PREFIX, operator_name
 from .notation import cpp_type, pointee, scope, split_function
 from .python_types import PythonTypes
-from .records import Class, Declaration, Enum, Function, Module, Parameter, Variable
+from .records import (
+    Class,
+    Declaration,
+    Enum,
+    Function,
+    Module,
+    Parameter,
+    Variable,
+    distinct,
+)
 from .typemaps import Typemaps, attributes
 
 __all__ = [
@@ -28,6 +37,7 @@ __all__ = [
     "Parameter",
     "TreeError",
     "Variable",
+    "distinct",
     "read",
 ]
 
@@ -421,6 +431,8 @@ def _symbol(has: dict[str, str]) -> str:
     """The name in Python: SWIG puts an underscore before a word of Python's, where the
     kit puts it behind, as Python itself does; `self` is none to a caller."""
     name = has["sym_name"]
+    if name.startswith(PREFIX) and operator_name(name):
+        return operator_name(name)
     word = name.removeprefix("_")
     if name == word or has["name"].rpartition("::")[2] != word:
         return python_name(name)

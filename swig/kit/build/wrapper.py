@@ -124,7 +124,9 @@ class Wrapper:
             f"{overridden}) == 0 ? swigkit::new_ref(Py_None) : nullptr;"
         )
         body, count = re.subn(
-            r"resultobj = swigkit::refer\(result, [^;]*\);", finish, found["body"]
+            r"resultobj = swigkit::refer< SWIG_POINTER_OWN >\(result, [^;]*\);",
+            finish,
+            found["body"],
         )
         if count != 1:
             raise StepError(f"{function.wrapper}: expected one result, got {count}")
@@ -200,7 +202,7 @@ class Wrapper:
                 arguments += ", std::true_type()"
         body = body.replace("SWIGKIT_ARGUMENTS", arguments)
         if function.name.startswith("__i") and "operator" in function.cpp:
-            body = body.replace("refer(result, SWIG_POINTER_OWN", "refer(result, 0")
+            body = body.replace("refer< SWIG_POINTER_OWN >", "refer<0>")
         if "kept" in function.features:
             holder, kept = (
                 _argument(int(function.features[key])) for key in ("holder", "kept")

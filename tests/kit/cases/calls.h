@@ -55,6 +55,9 @@ inline std::string kind(const Circle&) { return "Circle"; }
 
 /// The one without a number for it is not there: others are converted.
 inline std::string near(double) { return "double"; }
+/// A bool is nearer to an int, as in Python and C++.
+inline std::string nearer(float) { return "float"; }
+inline std::string nearer(int) { return "int"; }
 inline std::string near(const std::string&) { return "string"; }
 
 inline std::string empty(const Box* box = nullptr) { return box ? "Box" : "no Box"; }

@@ -2,6 +2,8 @@
 // tests/kit/cases/lifetime.h: who keeps what alive, and for how long.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -152,6 +154,50 @@ class Registry {
   ~Registry() = default;
   std::vector<std::string> notes_;
 };
+
+// --- plain pointers and std::unique_ptr, lent and owned --------------------------------------
+
+/// Has no virtual method and can be copied, so that nothing but its pointers tells objects of
+/// it apart.
+struct Part : Counted {
+  int size = 0;
+  explicit Part(int size) : size(size) {}
+};
+class Stock {
+ public:
+  Stock() = default;
+  Stock(const Stock&) = delete;
+  ~Stock() {
+    for (Part* part : parts_) delete part;
+  }
+  /// Stays the stock's.
+  Part* add(int size) { return parts_.emplace_back(new Part(size)); }
+  Part* at(size_t i) const { return parts_.at(i); }
+  /// Is the caller's from now on.
+  Part* take(size_t i) {
+    Part* part = at(i);
+    parts_.erase(parts_.begin() + long(i));
+    return part;
+  }
+  /// Is the stock's from now on.
+  void give(Part* part) { parts_.push_back(part); }
+  bool holds(const Part* part) const {
+    return std::find(parts_.begin(), parts_.end(), part) != parts_.end();
+  }
+
+ private:
+  std::vector<Part*> parts_;
+};
+struct Chest {
+  const std::unique_ptr<Part> fixed = std::make_unique<Part>(7);
+  std::unique_ptr<const Part> sealed = std::make_unique<const Part>(8);
+  std::array<std::unique_ptr<Part>, 2> pair{std::make_unique<Part>(9), nullptr};
+  Part* plain = new Part{10};
+  Chest() = default;
+  Chest(const Chest&) = delete;
+  ~Chest() { delete plain; }
+};
+inline int size_of(std::unique_ptr<Part> part) { return part ? part->size : -1; }
 
 // --- small classes, that may lie in their Python objects ------------------------------------
 

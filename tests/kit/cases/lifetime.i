@@ -13,5 +13,7 @@
 %keeps_alive(lifetime::World::watch, 1, 2)
 %keeps_alive(lifetime::View::View, 1, 2)
 %newobject lifetime::new_item;
+%newobject lifetime::Stock::take;
+%apply SWIGTYPE *DISOWN { lifetime::Part *part };
 %rename(pass_) lifetime::pass;
 %include "lifetime.h"

@@ -55,6 +55,32 @@ PYBIND11_MODULE(lifetime, m) {
   m.def("sum", &sum, py::arg("nodes"));
   m.def("value_of", &value_of, py::arg("node"));
 
+  py::class_<Part, py::smart_holder>(m, "Part")
+      .def(py::init<int>(), py::arg("size"))
+      .def_readwrite("size", &Part::size);
+  py::class_<Stock>(m, "Stock")
+      .def(py::init())
+      .def("add", &Stock::add, policy::reference_internal, py::arg("size"))
+      .def("at", &Stock::at, policy::reference_internal, py::arg("i"))
+      .def("take", &Stock::take, policy::take_ownership, py::arg("i"))
+      .def(
+          "give",
+          [](Stock& self, std::unique_ptr<Part> part) { self.give(part.release()); },
+          py::arg("part"))
+      .def("holds", &Stock::holds, py::arg("part"));
+  const auto part = [](auto get) {
+    return py::cpp_function(get, policy::reference_internal);
+  };
+  py::class_<Chest>(m, "Chest")
+      .def(py::init())
+      .def_property_readonly("fixed", part([](Chest& c) { return c.fixed.get(); }))
+      .def_property_readonly("sealed", part([](Chest& c) { return c.sealed.get(); }))
+      .def_property_readonly("pair", part([](Chest& c) {
+                               return std::vector{c.pair[0].get(), c.pair[1].get()};
+                             }))
+      .def_readwrite("plain", &Chest::plain);
+  m.def("size_of", &size_of, py::arg("part"));
+
   auto small = [&]<class T>(py::class_<T, py::smart_holder> cls) {
     cls.def(py::init()).def_readwrite("x", &T::x);
     cls.def("itself", &T::itself, policy::reference_internal);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -178,6 +179,25 @@ class Fixed {
   std::vector<int> numbers_ = {7, 8};
 };
 
+/// Is printed, as are those derived from it.
+struct Label {
+  std::string text = "a";
+  Label pow(int n) const { return {text + "^" + std::to_string(n)}; }
+};
+struct Wide : Label {};
+inline std::ostream& operator<<(std::ostream& out, const Label& label) {
+  if (label.text.empty()) throw std::invalid_argument("no text");
+  return out << "[" << label.text << "]";
+}
+template <class T>
+struct Pair {
+  T first{}, second{};
+};
+template <class T>
+std::ostream& operator<<(std::ostream& out, const Pair<T>& pair) {
+  return out << pair.first << " and " << pair.second;
+}
+
 /// Ends the loop over a Countdown.
 struct Done : std::runtime_error {
   Done() : std::runtime_error("done") {}
@@ -203,3 +223,19 @@ class Door {
 };
 
 }  // namespace operators
+
+/// The same sign in another namespace, and as a friend.
+namespace elsewhere {
+struct Sum {
+  int n = 1;
+};
+inline Sum operator+(const Sum& a, const Sum& b) { return {a.n + b.n}; }
+class Difference {
+ public:
+  int n = 5;
+  friend Difference operator-(const Difference& a, int b) { return Difference{a.n - b}; }
+};
+}  // namespace elsewhere
+inline operators::Label operator|(const operators::Label& a, const operators::Label& b) {
+  return {a.text + "|" + b.text};
+}

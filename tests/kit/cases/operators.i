@@ -17,6 +17,11 @@
 %hash(operators::Version, operators::hash_of)
 %exceptions(operators::Done, "Done", PyExc_StopIteration)
 %include "operators.h"
+%template(IntPair) operators::Pair<int>;
+
+%extend operators::Label {
+  operators::Label __pow__(int n) const { return $self->pow(n); }
+}
 
 %extend operators::Version {
   std::string __str__() const { return $self->text(); }

@@ -6,6 +6,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <sstream>
+
 namespace py = pybind11;
 using namespace operators;
 
@@ -117,6 +119,30 @@ PYBIND11_MODULE(operators, m) {
   py::class_<Holder>(m, "Holder")
       .def(py::init<>())
       .def_readwrite("listed", &Holder::listed);
+  const auto printed = [](const auto& object) {
+    std::ostringstream out;
+    out << object;
+    return out.str();
+  };
+  py::class_<Label>(m, "Label")
+      .def(py::init<>())
+      .def_readwrite("text", &Label::text)
+      .def("__pow__", &Label::pow)
+      .def("__or__", [](const Label& a, const Label& b) { return a | b; })
+      .def("__str__", [=](const Label& label) { return printed(label); });
+  py::class_<Wide, Label>(m, "Wide").def(py::init<>());
+  py::class_<Pair<int>>(m, "IntPair")
+      .def(py::init<>())
+      .def_readwrite("second", &Pair<int>::second)
+      .def("__str__", [=](const Pair<int>& pair) { return printed(pair); });
+  py::class_<elsewhere::Sum>(m, "Sum")
+      .def(py::init<>())
+      .def_readwrite("n", &elsewhere::Sum::n)
+      .def(py::self + py::self);
+  py::class_<elsewhere::Difference>(m, "Difference")
+      .def(py::init<>())
+      .def_readwrite("n", &elsewhere::Difference::n)
+      .def(py::self - int());
   py::class_<Fixed>(m, "Fixed")
       .def(py::init<>())
       .def("__getitem__", [](const Fixed& self, int i) { return self[i]; });

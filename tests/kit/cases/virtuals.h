@@ -120,6 +120,11 @@ class Party {
     for (const auto& visitor : visitors_) total += visitor->visit(value);
     return total;
   }
+  std::unique_ptr<Visitor> send_home() {
+    std::unique_ptr<Visitor> last = std::move(visitors_.back());
+    visitors_.pop_back();
+    return last;
+  }
   /// On a thread that Python does not know.
   void end() {
     std::thread([this] { visitors_.clear(); }).join();
@@ -161,6 +166,8 @@ inline std::vector<Point> mapped(const std::vector<Point>& points,
 inline int total(const std::function<int(const std::vector<Point>&, int)>& function) {
   return function({{1, 2}, {3, 4}}, 5);
 }
+using Measure = std::function<int(const std::vector<Point>&, int)>;
+inline Measure same_measure(Measure measure) { return measure; }
 inline void tell_one(const std::function<void(std::shared_ptr<Listener>)>& function) {
   function(std::make_shared<Listener>());
 }

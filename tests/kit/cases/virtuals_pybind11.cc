@@ -73,6 +73,7 @@ void bind_visitors(py::module_& m) {
   py::class_<Party>(m, "Party")
       .def(py::init<>())
       .def("invite", &Party::invite, py::arg("visitor"))
+      .def("send_home", &Party::send_home)
       .def("visit", &Party::visit, py::arg("value"))
       .def("end", &Party::end, py::call_guard<py::gil_scoped_release>());
   m.def("visit_all", &visit_all, py::arg("visitor"), py::arg("values"));
@@ -146,6 +147,7 @@ PYBIND11_MODULE(virtuals, m) {
   bind_visitors(m);
   bind_families(m);
   m.def("mapped", &mapped, py::arg("points"), py::arg("function"));
+  m.def("same_measure", &same_measure, py::arg("measure"));
   m.def("total", &total, py::arg("function"));
   m.def("tell_one", &tell_one, py::arg("function"));
   m.def("adder", &adder, py::arg("by"));

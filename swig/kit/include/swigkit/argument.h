@@ -137,6 +137,13 @@ bool refuse(const Argument& where, Text expected, PyObject* got) {
   return refuse(where, expected, got);
 }
 
+/// Sets ValueError for a text that ends where C++ would see no end.
+[[gnu::cold, gnu::noinline]] inline bool refuse_nul(const Argument& where) {
+  PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'", where.function,
+               where.text().c_str());
+  return false;
+}
+
 /// Sets OverflowError for an int that does not fit.
 [[gnu::cold, gnu::noinline]] inline bool refuse_range(const Argument& where,
                                                       const std::string& expected,

@@ -7,6 +7,8 @@
 #include "fastcall.h"
 #include "instance.h"
 
+#include <algorithm>
+
 namespace [[gnu::visibility("hidden")]] swigkit {
 
 /// What an argument is, as far as its type alone tells it.
@@ -83,6 +85,10 @@ inline bool fit(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
   }
   text += "). There are:";
   for (size_t k = 0; k < count; ++k) {
+    const auto same = [&](const Overload& other) {  // one for const objects, and another
+      return std::strcmp(other.signature, overloads[k].signature) == 0;
+    };
+    if (std::any_of(overloads, overloads + k, same)) continue;
     text += std::string("\n    ") + function + overloads[k].signature;
   }
   PyErr_SetString(PyExc_TypeError, text.c_str());

@@ -190,6 +190,15 @@ SWIGKIT_OUTPUT(Parameter_)
 %rename("__mul__") operator*;
 %rename("__truediv__") operator/;
 %rename("__mod__") operator%;
+%rename("__lshift__") operator<<;
+%rename("__rshift__") operator>>;
+%rename("__and__") operator&;
+%rename("__or__") operator|;
+%rename("__xor__") operator^;
+%rename("__invert__") operator~;
+%rename("__iadd__") operator+=;
+%rename("__isub__") operator-=;
+%rename("__imul__") operator*=;
 %rename("__eq__") operator==;
 %rename("__ne__") operator!=;
 %rename("__lt__") operator<;

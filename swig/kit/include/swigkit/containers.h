@@ -98,7 +98,7 @@ struct ConvertSequence {
       }
       return set.release();
     } else {
-      PyRef list(PyList_New(Py_ssize_t(value.size())));
+      PyRef list(PyList_New(Py_ssize_t(std::ranges::distance(value))));
       if (!list) return nullptr;
       Py_ssize_t i = 0;
       for (auto&& entry : value) {
@@ -168,7 +168,7 @@ struct ConvertBySequence {
     return true;
   }
   static PyObject* cast(const Sequence& value) {
-    return Convert<Items>::cast(Items(std::begin(value), std::end(value)));
+    return ConvertSequence<Items>::cast(value);
   }
 };
 template <class T>
@@ -325,7 +325,7 @@ struct ConvertMultimap {
     return true;
   }
   static PyObject* cast(const Map& value) {
-    return Convert<std::vector<Pair>>::cast(std::vector<Pair>(value.begin(), value.end()));
+    return ConvertSequence<std::vector<Pair>>::cast(value);
   }
 };
 template <class K, class V, class C, class A>
@@ -409,8 +409,13 @@ struct Convert<std::array<T, N>> {
                  expected().c_str(), where.text().c_str(), items.size());
     return false;
   }
-  static PyObject* cast(const std::array<T, N>& value) {
-    return Convert<std::vector<T>>::cast(std::vector<T>(value.begin(), value.end()));
+  template <class A>
+  static PyObject* cast(A&& value) {
+    if constexpr (std::is_same_v<T, std::byte>) {
+      return Convert<std::vector<T>>::cast({value.begin(), value.end()});
+    } else {
+      return ConvertSequence<std::vector<T>>::cast(std::forward<A>(value));
+    }
   }
 };
 

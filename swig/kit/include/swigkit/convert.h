@@ -158,9 +158,7 @@ template <class C>
 void give_back_parts(C& container, const Parts& parts) {
   if constexpr (IsUnique<C>) {
     for (auto [object, pointer] : parts.taken) {
-      if (!container || pointer != container.get()) continue;
-      using Item = std::remove_cv_t<typename C::element_type>;
-      give_back(object, const_cast<Item*>(container.release()));
+      if (container && pointer == container.get()) give_back(object, container.release());
     }
   } else if constexpr (requires { std::tuple_size<C>::value; }) {
     std::apply([&](auto&... part) { (give_back_parts(part, parts), ...); }, container);
@@ -304,6 +302,28 @@ struct InPointer {
   }
 };
 
+/// The same of an object that C++ takes over (SWIG's DISOWN).  A pointer to const of the same
+/// name, for which SWIG has the same typemap, only looks at it.
+template <class T>
+struct InOwned {
+  bool load(PyObject* object, const Argument& where, T*& pointer) {
+    if (object == Py_None && where.optional) return pointer = nullptr, true;
+    std::unique_ptr<T> taken;
+    if (object == Py_None) return refuse(where, Convert<T>::expected, object);
+    if (!Convert<std::unique_ptr<T>>::load(object, taken, where)) return false;
+    pointer = taken.release();
+    return true;
+  }
+};
+template <class T>
+struct InOwned<const T> {
+  InPointer<T> in;
+
+  bool load(PyObject* object, const Argument& where, T*& pointer) {
+    return in.load(object, where, pointer);
+  }
+};
+
 template <class T>
   requires(!IsComplete<T> && std::is_class_v<T>)
 struct InPointer<T> {
@@ -401,8 +421,10 @@ PyObject* get_variable(T& variable) {
 /// A result that is a reference or a pointer: to an object of a wrapped class, which the
 /// arguments that it may be a part of are kept alive for; of other types the value.  A copy
 /// where it may lie in a container that is converted for this call alone (step.py says so).
-template <class T, bool copies = false>
-PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count,
+/// Whether the caller owns it (%newobject) is known before any call is made, as C++ may have
+/// lent it before: both are one Python object.
+template <int owned = 0, class T, bool copies = false>
+PyObject* refer(T* result, PyObject* const* arguments, int count,
                 std::bool_constant<copies> = {}) {
   using Plain = std::remove_cv_t<T>;
   if (!result) Py_RETURN_NONE;
@@ -412,7 +434,9 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count,
     return to_python(result);
   } else if constexpr (IsWrapped<Plain>) {
     auto* object = const_cast<Plain*>(result);
-    if constexpr (copies) return Convert<Plain>::cast(*result);
+    if constexpr (copies && !owned) return Convert<Plain>::cast(*result);
+    if constexpr (owned) [[maybe_unused]]
+      const bool* singly = &kOwnedSingly<Plain>;
     for (int i = 0; i < count && !owned; ++i) {
       PyObject* found = find_near(arguments[i], object, actual(class_of<Plain>));
       if (found) return new_ref(found);

@@ -37,16 +37,13 @@ struct Convert<std::function<R(Args...)>> {
     if (object == Py_None) return value = nullptr, true;
     if (!PyCallable_Check(object)) return refuse(where, expected, object);
     if (Function* own = own_function(object)) return value = *own, true;
-    value = [held = PyCallable(object), function = where.function,
-             name = where.name](Args... args) -> R {
-      GilAcquire gil;
-      return call(held, {function, name}, Passed<Args>(args)...);
-    };
+    value = FromPython{PyCallable(object), where.function, where.name};
     return true;
   }
-  /// A C++ function as a Python callable.
+  /// A C++ function as a Python callable; what was one before, as it was.
   static PyObject* cast(const std::function<R(Args...)>& value) {
     if (!value) Py_RETURN_NONE;
+    if (auto* own = value.template target<FromPython>()) return new_ref(own->held.get());
     static PyMethodDef method = {"function", &run, METH_VARARGS, nullptr};
     PyRef capsule(PyCapsule_New(new Function(value), kName, [](PyObject* self) {
       delete static_cast<Function*>(PyCapsule_GetPointer(self, kName));
@@ -63,6 +60,16 @@ struct Convert<std::function<R(Args...)>> {
 
  private:
   static constexpr const char* kName = "swigkit.function";
+
+  struct FromPython {
+    PyCallable held;
+    const char* function;
+    const char* name;
+    R operator()(Args... args) const {
+      GilAcquire gil;
+      return call(held, {function, name}, Passed<Args>(args)...);
+    }
+  };
 
   // An argument as Python gets it.  An object that is passed by reference is the caller's.
   template <class Arg>

@@ -377,10 +377,19 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
 }
 
 [[gnu::cold, gnu::noinline]] inline bool refuse_no_class(const std::type_info& type) {
+  const char* name = readable_name(type);
+  if (std::strncmp(name, "std::", 5) == 0) {
+    PyErr_Format(PyExc_TypeError,
+                 "no conversion for C++'s %s: the kit has none of this standard type. "
+                 "%%ignore what uses it and %%extend or %%inline a function with types "
+                 "that Python has, or give it a swigkit::Convert.",
+                 name);
+    return false;
+  }
   PyErr_Format(PyExc_TypeError,
                "no Python class for C++'s %s: the interface does not %%include its "
                "declaration, or does so in a module that was not imported.",
-               readable_name(type));
+               name);
   return false;
 }
 
@@ -399,7 +408,11 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
         Py_DECREF(found);
         return self->outer;
       }
-      if (owner == Owner::Python && self->owner == Owner::Nobody) self->owner = owner;
+      if (owner == Owner::Python && self->owner == Owner::Nobody) {
+        self->owner = owner;
+        // What C++ had of an overridden object (take_from()).
+        if (std::exchange(self->given, false)) Py_DECREF(found);
+      }
       return found;
     }
   }

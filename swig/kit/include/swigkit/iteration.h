@@ -50,7 +50,7 @@ struct ValueOf<Iterator> {
 template <class Value, class Item>
 PyObject* give_item(Item&& item, PyObject* owner) {
   if constexpr (std::is_lvalue_reference_v<Item> && IsWrapped<std::remove_cvref_t<Item>>) {
-    return refer(&item, false, &owner, 1);
+    return refer(&item, &owner, 1);
   } else if constexpr (std::is_same_v<std::remove_cvref_t<Item>, std::remove_cv_t<Value>>) {
     return give(std::forward<Item>(item), &owner, 1);
   } else {  // such as the bit of a std::vector<bool>

@@ -49,7 +49,8 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
   if (!pointer) return false;
   [[maybe_unused]] const bool* leave = &kLeavePython<T>;
   Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<T>));
-  if (self->overridden || self->is_inside()) {
+  // What C++ has in a std::unique_ptr it deletes whoever shares it.
+  if (!self->given && (self->overridden || self->is_inside())) {
     if (self->overridden && share_overridden(self)) {
       value = std::shared_ptr<T>(self->holder, pointer);
       return true;
@@ -92,7 +93,7 @@ void give_back(PyObject* object, T* pointer) {
     return;
   }
   self->owner = Owner::Python;
-  const auto [address, record] = most_derived(pointer);
+  const auto [address, record] = most_derived(const_cast<std::remove_cv_t<T>*>(pointer));
   self->object = address;
   self->record = record;
   if (record->tracked) track(self);

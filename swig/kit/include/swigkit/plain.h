@@ -142,7 +142,8 @@ struct Convert<Float> {
   static PyObject* cast(Float value) { return PyFloat_FromDouble(double(value)); }
 };
 
-/// Whatever has a truth value.
+/// What says of itself whether it is true: no text, sequence or other object that merely
+/// is there.
 template <>
 struct Convert<bool> {
   static std::string expected() { return "a bool"; }
@@ -153,6 +154,10 @@ struct Convert<bool> {
     }
     // NumPy's are bools too; among overloads nothing else is.
     if (where.matching && std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) != 0) {
+      return refuse(where, expected, object);
+    }
+    const PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+    if (object != Py_None && !(number && number->nb_bool)) {
       return refuse(where, expected, object);
     }
     const int truth = call_python(PyObject_IsTrue, object);
@@ -275,10 +280,7 @@ struct Convert<const char*> {
     value = PyUnicode_AsUTF8AndSize(object, &size);
     if (!value) return false;
     if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
-    if (std::strlen(value) == size_t(size)) return true;
-    PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'", where.function,
-                 where.text().c_str());
-    return false;
+    return std::strlen(value) == size_t(size) || refuse_nul(where);
   }
   static PyObject* cast(const char* value) {
     if (!value) Py_RETURN_NONE;

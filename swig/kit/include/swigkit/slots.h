@@ -12,6 +12,8 @@
 
 #include "classes.h"
 
+#include <sstream>
+
 namespace [[gnu::visibility("hidden")]] swigkit {
 
 using Run = PyObject* (*)(PyObject* self, PyObject** slots, Matching* matching);
@@ -108,8 +110,15 @@ PyObject* binary(PyObject* a, PyObject* b) {
   Py_RETURN_NOTIMPLEMENTED;
 }
 template <class T, class Group, class Reflected>
-PyObject* power(PyObject* a, PyObject* b, PyObject*) {
-  return binary<T, Group, Reflected>(a, b);
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus == Py_None) return binary<T, Group, Reflected>(a, b);
+  if constexpr (!std::is_same_v<Group, None>) {
+    if (PyType_IsSubtype(Py_TYPE(a), class_of<T>.type)) {
+      PyObject* args[] = {b, modulus};
+      return Group::call(a, a, args, 2, nullptr, true);
+    }
+  }
+  Py_RETURN_NOTIMPLEMENTED;
 }
 /// x += y: the result is x itself.
 template <class Group>
@@ -232,6 +241,22 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
   return call_python(PyObject_GenericSetAttr, self, name, value);
 }
 
+/// str(x): what C++ prints, by an operator<< that is found for the class itself.
+template <class T>
+PyObject* print(PyObject* self) {
+  if constexpr (requires(std::ostream& out, T& object) { operator<<(out, object); }) {
+    T* object = pointer_of<T>(self, {"__str__", "self"});
+    if (!object) return nullptr;
+    return guarded([&] {
+      std::ostringstream out;
+      operator<<(out, *object);
+      return to_python(std::move(out).str());
+    });
+  } else {
+    return class_of<T>.type->tp_base->tp_str(self);
+  }
+}
+
 /// What operator->() of the object points to, to be asked for the name; null, with the error
 /// that there was if there is nothing of a wrapped class.
 template <class T>
@@ -246,7 +271,7 @@ PyRef beyond_of(PyObject* self, PyObject* name) {
       if (!object) return PyRef();
       PyRef found(guarded([&]() -> PyObject* {
         auto&& pointer = object->operator->();
-        return pointer ? refer(&*pointer, false, &self, 1) : new_ref(Py_None);
+        return pointer ? refer(&*pointer, &self, 1) : new_ref(Py_None);
       }));
       if (found && found.get() != self && found.get() != Py_None) return found;
       if (found) error.restore();

@@ -242,6 +242,10 @@ struct Convert<std::filesystem::path> {
     if (!text) return explain(where, expected(), object);
     if (PyUnicode_Check(text.get())) text = PyRef(PyUnicode_EncodeFSDefault(text.get()));
     if (!text) return false;
+    if (std::strlen(PyBytes_AS_STRING(text.get())) !=
+        size_t(PyBytes_GET_SIZE(text.get()))) {
+      return refuse_nul(where);
+    }
     value = std::string(PyBytes_AS_STRING(text.get()),
                         size_t(PyBytes_GET_SIZE(text.get())));
     return true;

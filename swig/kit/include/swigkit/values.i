@@ -145,19 +145,18 @@ namespace std {
 }
 %typemap(in) SWIGTYPE *const = SWIGTYPE *;
 // C++ takes the object over: %apply SWIGTYPE *DISOWN { geo::Shape *shape };
-%typemap(in) SWIGTYPE *DISOWN (swigkit::In< std::unique_ptr< $*1_ltype > > held) {
-  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
-  $1 = held.take().release();
+%typemap(in) SWIGTYPE *DISOWN (swigkit::InOwned< std::remove_pointer_t< $1_type > > held) {
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, $1)) SWIG_fail;
 }
 // `swig_obj` are the arguments: a reference keeps those alive that it may be a part of.
 %typemap(out) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
               const enum SWIGTYPE & {
-  $result = swigkit::refer($1, $owner, SWIGKIT_ARGUMENTS);
+  $result = swigkit::refer< $owner >($1, SWIGKIT_ARGUMENTS);
 }
-%typemap(out) SWIGTYPE *const { $result = swigkit::refer($1, $owner, SWIGKIT_ARGUMENTS); }
+%typemap(out) SWIGTYPE *const { $result = swigkit::refer< $owner >($1, SWIGKIT_ARGUMENTS); }
 %typemap(out) SWIGTYPE && { $result = swigkit::to_python(std::move(*$1)); }
 %typemap(out) SWIGTYPE *const & {
-  $result = swigkit::refer(*$1, $owner, SWIGKIT_ARGUMENTS);
+  $result = swigkit::refer< $owner >(*$1, SWIGKIT_ARGUMENTS);
 }
 %typemap(varin) SWIGTYPE &, const SWIGTYPE & {
   swigkit::In< $*1_ltype > held;
@@ -165,17 +164,17 @@ namespace std {
   $1 = held.take();
 }
 %typemap(varout) SWIGTYPE *, SWIGTYPE *const {
-  $result = swigkit::refer(&*$1, false, nullptr, 0);
+  $result = swigkit::refer(&*$1, nullptr, 0);
 }
 %typemap(varout) SWIGTYPE &, const SWIGTYPE & {
-  $result = swigkit::refer(&$1, false, nullptr, 0);
+  $result = swigkit::refer(&$1, nullptr, 0);
 }
 // step.py declares the one that holds it, as these typemaps have no variables.
 %typemap(directorin) SWIGTYPE *, SWIGTYPE &&, SWIGTYPE &, const SWIGTYPE &,
                      enum SWIGTYPE &, const enum SWIGTYPE & {
-  $input = swigkit_lent_##$1_name.hold(swigkit::refer(&$1_name, false, nullptr, 0));
+  $input = swigkit_lent_##$1_name.hold(swigkit::refer(&$1_name, nullptr, 0));
 }
-%typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, false, nullptr, 0); }
+%typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, nullptr, 0); }
 
 // What an override returns by reference: an object lives as long as the one that the method
 // was called on, a value until the next call on the thread.
