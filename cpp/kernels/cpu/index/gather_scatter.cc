@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/index/gather_scatter.cc: gather, scatter, and slices of a dimension that an
 // index names.
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/index/index_walk.h"
 #include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/index/sums.h"
+#include "scheduler/parallel.h"
+#include "tensor/convert.h"
 
 namespace pkg {
 namespace {
@@ -128,11 +132,77 @@ void copy_slots(const IndexWalk& walk, void* to, const void* from, const Tensor&
   });
 }
 
+// Whole runs that lie in order on both sides, slot by slot: each is widened, added to and
+// rounded while it is in cache.  False where they do not lie so, or hardly any slot is named.
+bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index,
+                   const Tensor& source) {
+  constexpr int64_t kRun = 512, kLeast = 16, kSlots = 16;
+  const IndexWalk::Axis &inner = walk.inner, &along = walk.along;
+  const bool dense = inner.index == 0 && inner.table == 1 && inner.other == 1;
+  if (!dense || inner.size < kLeast || walk.size > kSlots * along.size) return false;
+  for (const IndexWalk::Axis& axis : walk.outer) {
+    if (axis.index != 0 && axis.size > 1) return false;
+  }
+  // Positions in the index, in the order of their slots.
+  const Tensor firsts = empty(Shape{walk.size + 1}, DType::Int64);
+  const Tensor positions = empty(Shape{along.size}, DType::Int64);
+  auto *first = firsts.data<int64_t>(), *position = positions.data<int64_t>();
+  const int64_t* values = index.data<int64_t>();
+  std::fill_n(first, walk.size + 1, 0);
+  for (int64_t a = 0; a < along.size; ++a) {
+    const int64_t slot = values[a * along.index];
+    PKG_CHECK(uint64_t(slot) < uint64_t(walk.size), IndexError, "index ", slot,
+              " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+    ++first[slot];
+  }
+  for (int64_t slot = 0, sum = 0; slot <= walk.size; ++slot) {
+    sum += std::exchange(first[slot], sum);
+  }
+  for (int64_t a = 0; a < along.size; ++a) position[first[values[a * along.index]]++] = a;
+  // Each slot's first is now where the next one's are.
+  const DType dtype = out.dtype();
+  const Conversion widen(dtype, DType::Float32, DType::Float32);
+  const Conversion narrow(DType::Float32, dtype, dtype);
+  constexpr int64_t size = sizeof(uint16_t);
+  const int64_t blocks = (inner.size - 1) / kRun + 1;
+  const auto add = [&](int64_t slot, int64_t begin, int64_t table, int64_t other) {
+    const int64_t n = std::min(kRun, inner.size - begin);
+    float sum[kRun], value[kRun];
+    char* const to = static_cast<char*>(out.data()) +
+                     (table + slot * walk.step + begin) * size;
+    const auto* from = static_cast<const char*>(source.data()) + (other + begin) * size;
+    widen.run(reinterpret_cast<char*>(sum), to, n, nullptr);
+    for (int64_t i = slot ? first[slot - 1] : 0; i < first[slot]; ++i) {
+      widen.run(reinterpret_cast<char*>(value), from + position[i] * along.other * size, n,
+                nullptr);
+      put_run(sum, value, n, [](float a, float b) { return a + b; });
+    }
+    narrow.run(to, reinterpret_cast<const char*>(sum), n, nullptr);
+  };
+  const int64_t elements = along.size * std::min(kRun, inner.size) / walk.size;
+  const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, elements));
+  parallel_for(0, walk.count * blocks * walk.size, grain, [&](int64_t task, int64_t end) {
+    for (; task < end; ++task) {
+      const int64_t slot = task % walk.size;
+      if (first[slot] == (slot ? first[slot - 1] : 0)) continue;
+      const int64_t block = task / walk.size % blocks;
+      int64_t rest = task / walk.size / blocks, table = 0, other = 0;
+      for (size_t d = walk.outer.size(); d-- > 0; rest /= walk.outer[d].size) {
+        table += rest % walk.outer[d].size * walk.outer[d].table;
+        other += rest % walk.outer[d].size * walk.outer[d].other;
+      }
+      add(slot, block * kRun, table, other);
+    }
+  });
+  return true;
+}
+
 // Adds to a table of halves without gaps, see Note [Sums of halves].  Where few slots are
 // named, the others are not touched.
 template <class T>
 void add_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                 const Tensor& source) {
+  if (add_half_runs(out, walk, index, source)) return;
   const Tensor sums = empty_as(out, DType::Float32, out.device());
   const bool most = 2 * index.numel() >= out.numel();
   if (most) copy_into(sums, out);

@@ -275,10 +275,18 @@ TensorList apart(TensorList indices, const Tensor& out) {
   return indices;
 }
 
-// Rows of `source` written or added to those of `out` that begin at the places: slots of a
-// table whose steps are elements.
-void put_rows(const Tensor& out, const Places& places, size_t n_indices,
+// Rows of `source` written or added to those of `out` that indices name: slots of a table
+// whose steps are elements, of one index its own.
+void put_rows(const Tensor& out, const TensorList& indices, const Shape& shape,
               const Tensor& source, bool accumulate) {
+  const size_t n_indices = indices.size();
+  Tensor counted = out;
+  if (n_indices == 1) {
+    Shape strides = out.strides();
+    strides[0] = 1;
+    counted = alias(out, out.sizes(), strides, out.offset());
+  }
+  const Places places(counted, indices, shape, 1);
   const int64_t n = places.count();
   const Tensor at = empty(Shape{n}, DType::Int64);
   places.read(0, n, at.data<int64_t>());
@@ -294,8 +302,12 @@ void put_rows(const Tensor& out, const Places& places, size_t n_indices,
   }
   const Tensor index = alias(at, sizes, repeats, 0);
   const Tensor rows = alias(source, sizes, contiguous_strides(sizes), source.offset());
+  if (n_indices == 1) {
+    table[0] = out.sizes()[0];
+    steps[0] = out.strides()[0];
+  }
   IndexWalk walk = walk_of(alias(out, table, steps, out.offset()), index, rows, 0, false);
-  walk.size = span;
+  if (n_indices != 1) walk.size = span;
   write_slots(out, walk, index, rows, accumulate);
 }
 
@@ -320,7 +332,7 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   if (!out.is_same(self)) copy_into(out, self);
   if (source.numel() == 0) return;
   write_dense(out, accumulate, [&](const Tensor& table) {
-    put_rows(table, Places(table, kept, shape, 1), indices.size(), source, accumulate);
+    put_rows(table, kept, shape, source, accumulate);
   });
 }
 
