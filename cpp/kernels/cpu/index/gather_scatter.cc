@@ -164,7 +164,7 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
   const Conversion widen(dtype, DType::Float32, DType::Float32);
   const Conversion narrow(DType::Float32, dtype, dtype);
   constexpr int64_t size = sizeof(uint16_t);
-  const int64_t blocks = (inner.size - 1) / kRun + 1;
+  const int64_t blocks = (inner.size - 1) / kRun + 1, last = along.size - 1;
   const auto add = [&](int64_t slot, int64_t begin, int64_t table, int64_t other) {
     const int64_t n = std::min(kRun, inner.size - begin);
     float sum[kRun], value[kRun];
@@ -173,6 +173,9 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
     const auto* from = static_cast<const char*>(source.data()) + (other + begin) * size;
     widen.run(reinterpret_cast<char*>(sum), to, n, nullptr);
     for (int64_t i = slot ? first[slot - 1] : 0; i < first[slot]; ++i) {
+      // The next one lies anywhere, and comes meanwhile.
+      const char* const next = from + position[std::min(i + 2, last)] * along.other * size;
+      for (int64_t b = 0; b < n * size; b += 64) __builtin_prefetch(next + b);
       widen.run(reinterpret_cast<char*>(value), from + position[i] * along.other * size, n,
                 nullptr);
       put_run(sum, value, n, [](float a, float b) { return a + b; });
