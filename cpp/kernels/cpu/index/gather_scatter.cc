@@ -2,6 +2,7 @@
 // kernels/cpu/index/gather_scatter.cc: gather, scatter, and slices of a dimension that an
 // index names.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -200,13 +201,69 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
   return true;
 }
 
-// Adds to a table of halves without gaps, see Note [Sums of halves].  Where few slots are
+// A few elements: the slots that are named are found by their hash, so that of a large
+// table no others are seen.  False where it is not so.
+bool add_few_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
+                    const Tensor& source) {
+  constexpr int64_t kFew = 8, kMost = 1 << 17;
+  const int64_t n = index.numel();
+  const bool few = n * kFew <= out.numel() && n <= kMost;
+  if (!few || !walk.outer.empty() || walk.inner.index == 0) return false;
+  const int bits = std::bit_width(uint64_t(2 * n));
+  const Tensor heads = empty(Shape{int64_t{1} << bits}, DType::Int32);
+  const Tensor numbers = empty(Shape{n}, DType::Int32),
+               places = empty(Shape{n}, DType::Int64);
+  const Tensor values = empty(Shape{n}, out.dtype()),
+               sums = empty(Shape{n}, DType::Float32);
+  auto *head = heads.data<int32_t>(), *number = numbers.data<int32_t>();
+  auto* const place = places.data<int64_t>();
+  auto* const value = static_cast<uint16_t*>(values.data());
+  auto* const table = static_cast<uint16_t*>(out.data());
+  const int64_t* slots = index.data<int64_t>();
+  std::fill_n(head, heads.numel(), -1);
+  const uint64_t mask = uint64_t(heads.numel()) - 1;
+  int32_t found = 0;
+  int64_t i = 0;
+  for (int64_t a = 0; a < walk.along.size; ++a) {
+    for (int64_t j = 0; j < walk.inner.size; ++j, ++i) {
+      const int64_t slot = slots[a * walk.along.index + j * walk.inner.index];
+      PKG_CHECK(uint64_t(slot) < uint64_t(walk.size), IndexError, "index ", slot,
+                " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+      const int64_t at = slot * walk.step + a * walk.along.table + j * walk.inner.table;
+      uint64_t h = uint64_t(at) * 0x9e3779b97f4a7c15u >> (64 - bits);
+      while (head[h] >= 0 && place[head[h]] != at) h = (h + 1) & mask;
+      if (head[h] < 0) {
+        head[h] = found;
+        place[found] = at;
+        value[found++] = table[at];
+      }
+      number[i] = head[h];
+    }
+  }
+  copy_into(sums, values);
+  auto* const sum = sums.data<float>();
+  const Tensor given = as_dtype(source, DType::Float32);
+  const auto* from = given.data<float>();
+  i = 0;
+  for (int64_t a = 0; a < walk.along.size; ++a) {
+    for (int64_t j = 0; j < walk.inner.size; ++j, ++i) {
+      sum[number[i]] += from[a * walk.along.other + j * walk.inner.other];
+    }
+  }
+  copy_into(values, sums);
+  for (int32_t k = 0; k < found; ++k) table[place[k]] = value[k];
+  return true;
+}
+
+// Adds to a table of halves with few gaps, see Note [Sums of halves].  Where few slots are
 // named, the others are not touched.
 template <class T>
 void add_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                 const Tensor& source) {
   if (add_half_runs(out, walk, index, source)) return;
-  const Tensor sums = empty_as(out, DType::Float32, out.device());
+  if (add_few_halves(out, walk, index, source)) return;
+  const Tensor sums = alias(empty(Shape{span_of(out)}, DType::Float32), out.sizes(),
+                            out.strides(), 0);
   const bool most = 2 * index.numel() >= out.numel();
   if (most) copy_into(sums, out);
   else copy_slots<float, T>(walk, sums.data(), out.data(), index);

@@ -291,9 +291,7 @@ void put_rows(const Tensor& out, const TensorList& indices, const Shape& shape,
   const Tensor at = empty(Shape{n}, DType::Int64);
   places.read(0, n, at.data<int64_t>());
   Shape table{1}, steps{1}, sizes{n}, repeats{1};
-  int64_t span = 1;
   for (size_t d = 0; d < out.sizes().size(); ++d) {
-    span += (out.sizes()[d] - 1) * out.strides()[d];
     if (d < n_indices) continue;
     table.push_back(out.sizes()[d]);
     steps.push_back(out.strides()[d]);
@@ -307,7 +305,7 @@ void put_rows(const Tensor& out, const TensorList& indices, const Shape& shape,
     steps[0] = out.strides()[0];
   }
   IndexWalk walk = walk_of(alias(out, table, steps, out.offset()), index, rows, 0, false);
-  if (n_indices != 1) walk.size = span;
+  if (n_indices != 1) walk.size = span_of(out);
   write_slots(out, walk, index, rows, accumulate);
 }
 
