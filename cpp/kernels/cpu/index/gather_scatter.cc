@@ -31,6 +31,37 @@ struct Steps {
         size(uint64_t(walk.size)) {}
 };
 
+// Asks for the runs of a far table that the index names next.
+class Ahead {
+ public:
+  Ahead(const IndexWalk& walk, const Tensor& table, const Tensor& index)
+      : by_(walk.along.index),
+        last_((walk.along.size - 1) * by_),
+        step_(walk.step),
+        size_(uint64_t(walk.size)),
+        values_(index.data<int64_t>()) {
+    const IndexWalk::Axis& inner = walk.inner;
+    on_ = inner.index == 0 && inner.table == 1 && by_ > 0 && walk.owners == 1 &&
+          table.numel() * itemsize(table.dtype()) > kFarBytes;
+    for (const IndexWalk::Axis& axis : walk.outer) on_ &= axis.index == 0;
+  }
+  // Beside a run of n elements at index offset i; `table` is where slot 0 has it.
+  template <class T>
+  void fetch(const T* table, int64_t i, int64_t n) const {
+    if (!on_) return;
+    const auto slot = uint64_t(values_[std::min(i + 2 * by_, last_)]);
+    if (slot >= size_) return;
+    fetch_run(reinterpret_cast<const char*>(table + int64_t(slot) * step_),
+              n * int64_t(sizeof(T)));
+  }
+
+ private:
+  int64_t by_, last_, step_;
+  uint64_t size_;
+  const int64_t* values_;
+  bool on_;
+};
+
 template <class T>
 int64_t gather_row(T* to, const T* from, const int64_t* index, const Steps s, int64_t n) {
   const auto run = [=](int64_t by, int64_t apart, int64_t dim, int64_t table) {
@@ -58,11 +89,13 @@ void gather_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& in
   if (index.numel() == 0) return;
   const IndexWalk walk = walk_of(self, index, out, dim, true);
   const Steps steps(walk);
+  const Ahead ahead(walk, self, index);
   const int64_t* values = index.data<int64_t>();
   visit_size(itemsize(self.dtype()), [&]<class T>(TypeTag<T>) {
     const auto* from = static_cast<const T*>(self.data());
     auto* to = static_cast<T*>(out.data());
     for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
+      ahead.fetch(from + table, i, n);
       return gather_row(to + other, from + table, values + i, steps, n);
     });
   });
@@ -99,11 +132,13 @@ int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, i
 }
 
 template <class T, class S, class Put>
-void scatter_rows(const IndexWalk& walk, void* to, const void* from, const Tensor& index,
-                  Put put) {
+void scatter_rows(const IndexWalk& walk, const Tensor& out, void* to, const void* from,
+                  const Tensor& index, Put put) {
   const Steps steps(walk);
+  const Ahead ahead(walk, out, index);
   const int64_t* values = index.data<int64_t>();
   for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
+    ahead.fetch(static_cast<T*>(to) + table, i, n);
     return scatter_row(static_cast<T*>(to) + table, static_cast<const S*>(from) + other,
                        values + i, steps, n, put);
   });
@@ -176,7 +211,7 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
     for (int64_t i = slot ? first[slot - 1] : 0; i < first[slot]; ++i) {
       // The next one lies anywhere, and comes meanwhile.
       const char* const next = from + position[std::min(i + 2, last)] * along.other * size;
-      for (int64_t b = 0; b < n * size; b += 64) __builtin_prefetch(next + b);
+      fetch_run(next, n * size);
       widen.run(reinterpret_cast<char*>(value), from + position[i] * along.other * size, n,
                 nullptr);
       put_run(sum, value, n, [](float a, float b) { return a + b; });
@@ -268,11 +303,12 @@ void add_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
   if (most) copy_into(sums, out);
   else copy_slots<float, T>(walk, sums.data(), out.data(), index);
   if (walk.inner.index == 0) {  // runs, which are converted as they are added
-    scatter_rows<float, T>(walk, sums.data(), source.data(), index,
+    scatter_rows<float, T>(walk, sums, sums.data(), source.data(), index,
                            [](float sum, T value) { return sum + float(value); });
   } else {
-    scatter_rows<float, float>(walk, sums.data(), as_dtype(source, DType::Float32).data(),
-                               index, [](float sum, float value) { return sum + value; });
+    scatter_rows<float, float>(walk, sums, sums.data(),
+                               as_dtype(source, DType::Float32).data(), index,
+                               [](float sum, float value) { return sum + value; });
   }
   if (most) copy_into(out, sums);
   else copy_slots<T, float>(walk, out.data(), sums.data(), index);
@@ -306,13 +342,14 @@ void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
   void* to = out.data();
   if (!add) {
     return visit_size(itemsize(out.dtype()), [&]<class T>(TypeTag<T>) {
-      scatter_rows<T, T>(walk, to, source.data(), index, [](T, T value) { return value; });
+      scatter_rows<T, T>(walk, out, to, source.data(), index,
+                         [](T, T value) { return value; });
     });
   }
   if (out.dtype() == DType::Float16) return add_halves<Half>(out, walk, index, source);
   if (out.dtype() == DType::BFloat16) return add_halves<BFloat16>(out, walk, index, source);
   visit_sums(out.dtype(), [&]<class T>(TypeTag<T>) {
-    scatter_rows<T, T>(walk, to, source.data(), index,
+    scatter_rows<T, T>(walk, out, to, source.data(), index,
                        [](T a, T b) { return sum_of(a, b); });
   });
 }

@@ -192,9 +192,9 @@ Row row_of(const Tensor& self, size_t n_indices) {
   return row;
 }
 
-// Rows of one run, side by side in `to`.
-void copy_rows(char* to, const char* from, const int64_t* places, int64_t n,
-               int64_t bytes) {
+// Rows of one run, side by side in `to`.  far: they do not lie in the caches.
+void copy_rows(char* to, const char* from, const int64_t* places, int64_t n, int64_t bytes,
+               bool far) {
   if (bytes > kLongRun) {
     for (int64_t i = 0; i < n; ++i) {
       std::memcpy(to + i * bytes, from + places[i], size_t(bytes));
@@ -208,7 +208,10 @@ void copy_rows(char* to, const char* from, const int64_t* places, int64_t n,
     });
   } else {
     with_isa([=] {
-      for (int64_t i = 0; i < n; ++i) copy_run(to + i * bytes, from + places[i], bytes);
+      for (int64_t i = 0; i < n; ++i) {
+        if (far) fetch_run(from + places[std::min(i + 2, n - 1)], bytes);
+        copy_run(to + i * bytes, from + places[i], bytes);
+      }
     });
   }
 }
@@ -241,10 +244,11 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
   const auto* from = static_cast<const char*>(source.data());
   auto* to = static_cast<char*>(out.data());
   const int64_t* starts = row.starts.data();
+  const bool far = source.numel() * size > kFarBytes;
   const auto n_runs = int64_t(row.starts.size());
   const auto copy_block = [&](int64_t begin, const int64_t* at, int64_t count) {
     char* rows = to + begin * row_bytes;
-    if (n_runs == 0) return copy_rows(rows, from, at, count, row_bytes);
+    if (n_runs == 0) return copy_rows(rows, from, at, count, row_bytes, far);
     const int64_t run_bytes = row.run * size;
     for (int64_t i = 0; i < count; ++i, rows += row_bytes) {
       if (row.run > 1) {
@@ -252,7 +256,7 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
           std::memcpy(rows + j * run_bytes, from + at[i] + starts[j], size_t(run_bytes));
         }
       } else {
-        copy_rows(rows, from + at[i], starts, n_runs, size);
+        copy_rows(rows, from + at[i], starts, n_runs, size, false);
       }
     }
   };
