@@ -34,8 +34,13 @@ inline void apply(const F f, Out* out, int64_t n, const In*... in) {
         }
       }
     }
-  } else {
+  } else if constexpr (requires { typename F::IsLong; }) {
 #pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
+  } else {
+    // A line of cache at once: what is written in place takes a quarter less time.
+#pragma GCC ivdep
+#pragma GCC unroll 2
     for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
   }
 }

@@ -33,17 +33,13 @@ constexpr bool kHasShort = !std::is_same_v<To, bool> &&
                              std::is_same_v<From, int64_t>));
 template <class To, class From>
 bool is_short(From value) {
-  if constexpr (sizeof(To) < 8 && !std::is_floating_point_v<To>) {
-    return std::abs(value) < From(0x1p31);
-  } else {
-    return fits_whole(std::conditional_t<std::is_integral_v<From>, From, double>(value));
-  }
+  if constexpr (std::is_integral_v<From>) return fits_whole(value);
+  else return std::abs(value) < From(0x1p31);
 }
 template <class To, class From>
 To converted_short(From value) {
   if constexpr (std::is_integral_v<From>) return To(to_double(value));
-  else if constexpr (sizeof(To) < 8) return To(int32_t(value));
-  else return to_int64(std::trunc(double(value)));
+  else return To(int32_t(value));
 }
 
 template <class To, class From>

@@ -89,6 +89,7 @@ void repeat(char* to, const char* element, int64_t n) {
     const T value = *reinterpret_cast<const T*>(element);
     auto* out = reinterpret_cast<T*>(to);
 #pragma GCC ivdep
+#pragma GCC unroll 4
     for (int64_t i = 0, past = n; i < past; ++i) out[i] = value;
   });
 }

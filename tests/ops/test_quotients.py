@@ -58,6 +58,32 @@ def test_integers(dtype):
                 op(pkg.ones(n, dtype=a.dtype), pkg.tensor(zero))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+def test_one_number_divides_as_a_tensor_of_it_does(dtype):
+    info = np.iinfo(dtype)
+    if info.bits == 8:
+        divisors = [d for d in range(info.min, info.max + 1) if d]
+        x = np.arange(info.min, info.max + 1).astype(dtype)
+    else:
+        divisors = [2, -2, 3, -7, 10, 641, -(2**16), 10**6 + 3, info.max, info.min]
+        divisors += [2**49 - 1, 2**49, -(2**49) + 1] if info.bits == 64 else []
+        rng = np.random.default_rng(5)
+        most = min(info.max, 2**49)  # whole vectors without a larger one
+        x = np.concatenate([rng.integers(-most, most, 600), np.array(limits(dtype))])
+        x = x.astype(dtype)
+    for d in divisors:
+        if info.bits > 8:  # around multiples, where a quotient steps
+            times = np.linspace(-(2**48) // abs(d), 2**48 // abs(d), 64).astype("int64")
+            steps = (times[:, None] * d + np.array([-1, 0, 1])).ravel()
+            x = np.concatenate([x, steps.clip(info.min, info.max).astype(dtype)])
+        t, y = pkg.tensor(x), pkg.full(x.shape, d, dtype=pkg.tensor(x).dtype)
+        for op in (pkg.floor_divide, pkg.remainder, pkg.fmod):
+            np.testing.assert_array_equal(op(t, d).numpy(), op(t, y).numpy(), str(d))
+        found = pkg.div(t, d, rounding_mode="trunc").numpy()
+        wanted = pkg.div(t, y, rounding_mode="trunc").numpy()
+        np.testing.assert_array_equal(found, wanted, str(d))
+
+
 @pytest.mark.parametrize("op", ["floor_divide", "remainder", "fmod", "div"])
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
 def test_a_zero_is_found_in_every_layout_before_anything_is_written(op, dtype):

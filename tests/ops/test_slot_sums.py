@@ -131,3 +131,22 @@ def test_an_index_outside_is_refused_by_rows_that_tasks_share():
         i = pkg.tensor(index)[:, None].expand(2_000, 100)
         with pytest.raises(IndexError, match=f"index {bad} is out of bounds"):
             pkg.zeros(50, 100).scatter_add(0, i, pkg.ones(2_000, 100)).tolist()
+
+
+@pytest.mark.parametrize("apart", [1, 2, 9])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("count", [3, 800, 4_000])
+def test_a_few_elements_of_a_large_table(dtype, count, apart):
+    wide = pkg.zeros(200, 180 * apart, dtype=dtype)
+    x = wide[:, ::apart]
+    x.copy_(numbers((200, 180), "float32"))
+    i, j = RNG.integers(-200, 200, count), RNG.integers(0, 180, count)
+    i[: count // 2], j[: count // 2] = 7, j[: count // 2] % 3  # some slots often
+    y = numbers(count, dtype)
+    expected, most = exact(x).copy(), np.abs(exact(x))
+    np.add.at(expected, (i, j), exact(y))
+    np.add.at(most, (i, j), np.abs(exact(y)))
+    x.index_put_((pkg.tensor(i), pkg.tensor(j)), y, accumulate=True)
+    check(x, expected, most, dtype)
+    between = np.delete(exact(wide), np.s_[::apart], axis=1)
+    np.testing.assert_array_equal(between, np.zeros_like(between))

@@ -60,6 +60,54 @@ Tensor shared(const Tensor& g, const Tensor& a, const Tensor& b) {
   return where(eq(a, b), g * 0.5, g);
 }
 
+// The larger of two 16-bit floats, or the smaller: by their bits, which needs no conversion.
+template <bool larger>
+struct ExtremeOfBits {
+  int16_t infinity;
+  static int16_t size(uint16_t x) { return int16_t(x & 0x7fff); }
+  static int16_t order(uint16_t x) {  // as the numbers are ordered, both zeros 0
+    const int16_t sign = int16_t(int16_t(x) >> 15);
+    return int16_t((size(x) ^ sign) - sign);
+  }
+  uint16_t operator()(uint16_t x, uint16_t y) const {
+    const bool better = larger ? order(y) > order(x) : order(y) < order(x);
+    const bool known = size(x) <= infinity, other_known = size(y) <= infinity;
+    return (better & known) | !other_known ? y : x;
+  }
+};
+
+// Stanza of such a function of any type; f(x, y) of those that are not of 16 bits.
+template <bool larger, class F>
+OpBuilder def_extreme(OpBuilder op, F) {
+  op.pointwise()
+      .shape([](const Tensor& a, const Tensor& b) {
+        return broadcast_spec("elementwise", a, b, result_type(a, b));
+      })
+      .cpu(
+          [](Tensor& out, const Tensor& a, const Tensor& b) {
+            const DType dtype = result_type(a, b);
+            const auto run = [&](Pointwise kernel, DType type) {
+              kernel.add(out, type);
+              kernel.add(a, type);
+              kernel.add(b, type);
+              run_pointwise(kernel);
+            };
+            if (is_reduced(dtype)) {
+              using Bits = ExtremeOfBits<larger>;
+              using T = uint16_t;
+              const Bits f{int16_t(dtype == DType::Float16 ? 0x7c00 : 0x7f80)};
+              return run({block<Bits, T, T, T>, &f, if_short<Bits, T, T, 1>()}, dtype);
+            }
+            kAnyType(dtype, [&]<class T>(TypeTag<T>) {
+              const auto f = [](T x, T y) -> T { return F{}(x, y); };
+              using Formula = decltype(f);
+              run({block<Formula, T, T, T>, &f, if_short<Formula, T, T, 1>()}, dtype_of<T>);
+            });
+          },
+          kStrided);
+  return op;
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
       .doc("self + alpha * other.  Broadcasts and promotes; gradient to both.")
@@ -83,11 +131,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative("self", "other", [](auto& g, auto& other) { return g * other; })
       .derivative("other", "self", [](auto& g, auto& self) { return g * self; })
       .in_place();
-  binary_any(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
-             [](auto x, auto y) {
-               const auto larger = y > x ? y : x;
-               return y == y ? larger : y;
-             })
+  def_extreme<true>(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
+                    [](auto x, auto y) {
+                      const auto larger = y > x ? y : x;
+                      return y == y ? larger : y;
+                    })
       .doc("Larger of the two; NaN wins.  At a tie both get half the gradient.")
       .derivative(
           "self", "self other",
@@ -95,11 +143,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
         return where(b < a, 0, shared(g, a, b));
       });
-  binary_any(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
-             [](auto x, auto y) {
-               const auto smaller = y < x ? y : x;
-               return y == y ? smaller : y;
-             })
+  def_extreme<false>(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
+                     [](auto x, auto y) {
+                       const auto smaller = y < x ? y : x;
+                       return y == y ? smaller : y;
+                     })
       .doc("Smaller of the two; NaN wins.  At a tie both get half the gradient.")
       .derivative(
           "self", "self other",

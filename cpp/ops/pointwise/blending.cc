@@ -4,6 +4,7 @@
 
 #include "base/number_fits.h"
 #include "ops/loops.h"
+#include "ops/pointwise/limits.h"
 
 namespace pkg::ops {
 namespace {
@@ -51,6 +52,13 @@ Spec clamp_rule(const Tensor& self, const Tensor& min, const Tensor& max) {
 }
 void clamp_kernel(Tensor& out, const Tensor& self, const Tensor& min, const Tensor& max) {
   const DType dtype = clamp_type(self, min, max);
+  const auto number = [](const Tensor& t) { return !t.defined() || t.ndim() == 0; };
+  if (number(min) && number(max) && dtype == self.dtype() && dtype != DType::Bool) {
+    const Scalar low = min.defined() ? item(as_dtype(min, dtype)) : Scalar(0);
+    const Scalar high = max.defined() ? item(as_dtype(max, dtype)) : Scalar(0);
+    return limit(out, self, min.defined() ? &low : nullptr,
+                 max.defined() ? &high : nullptr);
+  }
   if (!max.defined()) return run_binary(out, self, min, dtype, kAnyType, AtLeast{});
   if (!min.defined()) return run_binary(out, self, max, dtype, kAnyType, AtMost{});
   run_ternary(

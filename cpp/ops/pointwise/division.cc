@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/loops.h"
+#include "ops/pointwise/number_divisor.h"
 #include "ops/pointwise/quotients.h"
 #include "scheduler/parallel.h"
 #include "tensor/layout.h"
@@ -49,11 +50,23 @@ constexpr auto kWholeType = [](DType dtype, auto&& f) {
   });
 };
 
+// One number that divides integers, if there is a shorter way for it.
+template <class F>
+bool divided_by_number(Tensor& out, const Tensor& a, const Tensor& b, DType dtype) {
+  if (is_floating(dtype) || b.numel() != 1) return false;
+  using Formula = ByNumber<F::kFloors, !F::kQuotient>;
+  const int64_t divisor = item(as_dtype(b, dtype)).template to<int64_t>();
+  if (!Formula::takes(divisor)) return false;
+  run_unary(out, a, dtype, kWholeType, Formula(divisor));
+  return true;
+}
+
 // What is written in place is left as it is if there is an error, so that zeros are looked
 // for before; else the loop finds them.
 template <class F, class Visit>
 void checked_division(Tensor& out, const Tensor& a, const Tensor& b, DType dtype,
                       Visit visit) {
+  if (divided_by_number<F>(out, a, b, dtype)) return;
   const auto in_place = [&](const Tensor& t) {
     return t.impl()->storage == out.impl()->storage;
   };

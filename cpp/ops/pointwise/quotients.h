@@ -104,6 +104,7 @@ struct Division {
 
 struct FloorDivide : Division<FloorDivide> {
   static constexpr const char* kName = "floor_divide";
+  static constexpr bool kFloors = true;
   static constexpr bool kQuotient = true;
   template <class T>
   static T value(T x, T y, T part) {
@@ -124,6 +125,7 @@ struct FloorDivide : Division<FloorDivide> {
 
 struct TruncDivide : Division<TruncDivide> {  // of integers
   static constexpr const char* kName = "div";
+  static constexpr bool kFloors = false;
   static constexpr bool kQuotient = true;
   template <class T>
   static T value(T, T, T part) {
@@ -133,6 +135,7 @@ struct TruncDivide : Division<TruncDivide> {  // of integers
 
 struct Remainder : Division<Remainder> {  // sign of the divisor, as in Python
   static constexpr const char* kName = "remainder";
+  static constexpr bool kFloors = true;
   static constexpr bool kQuotient = false;
   template <class T>
   static T value(T x, T y, T part) {
@@ -145,6 +148,7 @@ struct Remainder : Division<Remainder> {  // sign of the divisor, as in Python
 
 struct Fmod : Division<Fmod> {  // sign of the dividend, as in C
   static constexpr const char* kName = "fmod";
+  static constexpr bool kFloors = false;
   static constexpr bool kQuotient = false;
   template <class T>
   static T value(T x, T y, T part) {

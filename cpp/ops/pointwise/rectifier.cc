@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/pointwise/rectifier.cc: the nonlinearities of networks that are made of straight
 // pieces, each beside its slope.  Relative: activation.cc.
+#include <cmath>
+#include <limits>
+
 #include "base/number_fits.h"
 #include "ops/pointwise/gradient_pass.h"
+#include "ops/pointwise/limits.h"
+#include "tensor/fill.h"
 
 namespace pkg::ops {
 namespace {
@@ -45,6 +50,30 @@ Spec hardtanh_rule(const Tensor& self, const Scalar& min_val, const Scalar& max_
   return self.spec();
 }
 
+}  // namespace
+
+void limit(Tensor& out, const Tensor& self, const Scalar* low, const Scalar* high) {
+  const DType dtype = self.dtype();
+  for (const Scalar* number : {low, high}) {  // so that the loop need not ask
+    if (number && std::isnan(number->to<double>())) return fill(out, *number);
+  }
+  const Limit least(low ? *low : Scalar(0), dtype), most(high ? *high : Scalar(0), dtype);
+  run_unary(out, self, dtype, kNumberType,
+            [=, any_low = low != nullptr, any_high = high != nullptr](auto x) {
+              using T = decltype(x);
+              using Numbers = std::numeric_limits<T>;
+              constexpr bool infinite = Numbers::has_infinity;
+              const T lowest = infinite ? -Numbers::infinity() : Numbers::lowest();
+              const T highest = infinite ? Numbers::infinity() : Numbers::max();
+              const T above = any_low ? least.as<T>() : lowest;
+              const T below = any_high ? most.as<T>() : highest;
+              const T larger = x < above ? above : x;  // NaN stays
+              return below < larger ? below : larger;
+            });
+}
+
+namespace {
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_any(m.def("relu(Tensor self) -> Tensor"),
             [](auto x) {
@@ -69,15 +98,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(hardtanh_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& min_val,
-              const Scalar& max_val) {
-        const Limit low(min_val, self.dtype()), high(max_val, self.dtype());
-        run_unary(out, self, self.dtype(), kNumberType, [=](auto x) -> decltype(x) {
-          using T = decltype(x);
-          const T least = low.as<T>(), most = high.as<T>();
-          if (most != most) return most;
-          return x < least || least != least ? least : x > most ? most : x;
-        });
-      })
+              const Scalar& max_val) { limit(out, self, &min_val, &max_val); })
       .derivative(
           "self", "self min_val max_val",
           [](const Tensor& g, const Tensor& self, const Scalar& low, const Scalar& high) {

@@ -4,21 +4,34 @@
 #include <cmath>
 
 #include "ops/loops.h"
+#include "tensor/fill.h"
 
 namespace pkg::ops {
 namespace {
 
 constexpr auto no_slope = [](const Tensor& g) { return full_like(g, 0); };
 
+// Runs f(x) on floats; false of other types.
+template <class F>
+bool run_floating(Tensor& out, const Tensor& self, F) {
+  if (!is_floating(self.dtype())) return false;
+  run_unary(out, self, self.dtype(), kFloatType,
+            [](auto x) -> decltype(x) { return decltype(x)(F{}(x)); });
+  return true;
+}
+
 // Stanza of a step function, which leaves integers and bools as they are.
 template <class F>
 void def_step(Library& m, const char* name, const char* doc, F) {
-  unary_any(m.def(str(name, "(Tensor self) -> Tensor")),
-            [](auto x) {
-              if constexpr (std::is_floating_point_v<decltype(x)>) return F{}(x);
-              else return x;
-            })
+  m.def(str(name, "(Tensor self) -> Tensor"))
       .doc(doc)
+      .pointwise()
+      .shape(same_shape)
+      .cpu(
+          [](Tensor& out, const Tensor& self) {
+            if (!run_floating(out, self, F{}) && !out.is_same(self)) copy_into(out, self);
+          },
+          kStrided)
       .derivative("self", "", no_slope)
       .in_place();
 }
@@ -32,14 +45,14 @@ void round_kernel(Tensor& out, const Tensor& self, int64_t decimals) {
   // A power of ten is exact, its inverse is not: divide on the negative side.
   const double scale = std::pow(10.0, std::abs(double(decimals)));
   const bool before_point = decimals < 0;
-  run_unary(out, self, self.dtype(), kAnyType, [=](auto x) -> decltype(x) {
+  if (!is_floating(self.dtype())) {
+    if (!out.is_same(self)) copy_into(out, self);
+    return;
+  }
+  run_unary(out, self, self.dtype(), kFloatType, [=](auto x) -> decltype(x) {
     using T = decltype(x);
-    if constexpr (std::is_floating_point_v<T>) {
-      return before_point ? std::rint(x / T(scale)) * T(scale)
-                          : std::rint(x * T(scale)) / T(scale);
-    } else {
-      return x;
-    }
+    return before_point ? std::rint(x / T(scale)) * T(scale)
+                        : std::rint(x * T(scale)) / T(scale);
   });
 }
 
@@ -62,13 +75,17 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("fix(Tensor self) -> Tensor")
       .doc("trunc by another name.")
       .composite([](const Tensor& self) { return trunc(self); });
-  unary_any(m.def("frac(Tensor self) -> Tensor"),
-            [](auto x) {
-              if constexpr (std::is_floating_point_v<decltype(x)>) return x - std::trunc(x);
-              else return decltype(x)(0);
-            })
-      .dtypes(kNumberDTypes)
+  m.def("frac(Tensor self) -> Tensor")
       .doc("self - trunc(self): the part after the point, with self's sign.")
+      .pointwise()
+      .dtypes(kNumberDTypes)
+      .shape(same_shape)
+      .cpu(
+          [](Tensor& out, const Tensor& self) {
+            const auto part = [](auto x) { return x - std::trunc(x); };
+            if (!run_floating(out, self, part)) fill(out, 0);
+          },
+          kStrided)
       .derivative("self", "", [](auto& g) { return g; });
 }
 

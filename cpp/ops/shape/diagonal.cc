@@ -6,6 +6,7 @@
 #include "ops/shape/move_cost.h"
 #include "scheduler/parallel.h"
 #include "tensor/fill.h"
+#include "tensor/gather.h"
 
 namespace pkg::ops {
 namespace {
@@ -86,32 +87,34 @@ void dense_triangle(Tensor& out, const Tensor& self, int64_t k) {
 
 // Zero on one side of a diagonal, whatever the strides are: along lines of the dimension
 // whose elements are closer together.
-template <bool Lower, class T>
+template <bool Lower>
 void clear_side(const Tensor& out, int64_t k) {
   const size_t ndim = out.sizes().size();
   const Shape &sizes = out.sizes(), &strides = out.strides();
   const bool columns_apart = std::abs(strides[ndim - 1]) > std::abs(strides[ndim - 2]);
   const size_t across = columns_apart ? ndim - 1 : ndim - 2;
   const size_t along = columns_apart ? ndim - 2 : ndim - 1;
-  const int64_t lines = sizes[across], n = sizes[along], step = strides[along];
+  const int64_t lines = sizes[across], n = sizes[along];
+  const int64_t size = itemsize(out.dtype()), step = strides[along] * size;
   const bool behind = Lower != columns_apart;  // what is cleared is a line's end
-  T* const data = static_cast<T*>(out.data());
+  auto* const data = static_cast<char*>(out.data());
   parallel_for(0, out.numel() / n, std::max<int64_t>(1, kGrain / n),
                [=, &sizes, &strides](int64_t begin, int64_t end) {
                  for (int64_t line = begin; line < end; ++line) {
                    const int64_t i = line % lines;
-                   T* x = data + i * strides[across];
+                   char* x = data + i * strides[across] * size;
                    int64_t rest = line / lines;
                    for (size_t d = ndim - 2; d-- > 0; rest /= sizes[d]) {
-                     x += rest % sizes[d] * strides[d];
+                     x += rest % sizes[d] * strides[d] * size;
                    }
                    const int64_t edge = columns_apart ? i - k + (Lower ? 0 : 1)
                                                       : i + k + (Lower ? 1 : 0);
                    const int64_t cut = std::clamp<int64_t>(edge, 0, n);
                    const int64_t from = behind ? cut : 0, past = behind ? n : cut;
-                   if (step == 1) std::fill(x + from, x + past, T(0));
-                   else
-                     for (int64_t j = from; j < past; ++j) x[j * step] = T(0);
+                   alignas(8) constexpr char zero[8] = {};
+                   if (step == size)
+                     std::memset(x + from * size, 0, size_t((past - from) * size));
+                   else moves_of(size).spread(x + from * step, step, zero, past - from);
                  }
                });
 }
@@ -125,12 +128,7 @@ void triangle_kernel(Tensor& out, const Tensor& self, int64_t k) {
     return dense_triangle<Lower>(out, self, k);
   }
   if (!out.is_same(self)) copy_into(out, self);
-  switch (itemsize(out.dtype())) {
-    case 1: return clear_side<Lower, uint8_t>(out, k);
-    case 2: return clear_side<Lower, uint16_t>(out, k);
-    case 4: return clear_side<Lower, uint32_t>(out, k);
-    default: return clear_side<Lower, uint64_t>(out, k);
-  }
+  clear_side<Lower>(out, k);
 }
 Spec triangle_rule(const Tensor& self, int64_t) {
   PKG_CHECK(self.ndim() >= 2, RuntimeError,

@@ -73,9 +73,20 @@ void copy_run(T* to, const T* from, int64_t n) {
   });
 }
 template <class T>
+void copy_run(T* to, const T* from, int64_t step, int64_t n) {
+  if (step == -1) copy_run<-1>(to, from, n);
+  else if (step == 1) copy_run<1>(to, from, n);
+  else copy_run<0>(to, from, n);
+}
+template <class T>
 void copy_runs(T* to, const T* from, const Runs& runs) {
   const int64_t n = runs.n;
   const size_t outer = runs.sizes.size();
+  if (outer == 0) {  // all of it: threads share the run
+    return parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
+      copy_run(to + begin, from + begin * runs.from_step, runs.from_step, end - begin);
+    });
+  }
   parallel_for(0, runs.sizes.numel(), std::max<int64_t>(1, kGrain / n),
                [&, n](int64_t begin, int64_t end) {
                  Shape at(outer, 0);
@@ -88,9 +99,7 @@ void copy_runs(T* to, const T* from, const Runs& runs) {
                    y += at[d] * runs.to[d];
                  }
                  for (int64_t row = begin; row < end; ++row) {
-                   if (runs.from_step == -1) copy_run<-1>(y, x, n);
-                   else if (runs.from_step == 1) copy_run<1>(y, x, n);
-                   else copy_run<0>(y, x, n);
+                   copy_run(y, x, runs.from_step, n);
                    for (size_t d = outer; d-- > 0;) {
                      x += runs.from[d];
                      y += runs.to[d];

@@ -30,8 +30,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "T.addr("): "two passes, of outer and of the sum",
     ("PyTorch", "avg_pool1d(x ... x transposed"): "the result is laid out dense; "
     "PyTorch leaves the channels last, as they came",
-    ("PyTorch", "grad(F.embedding( ... float16"): "sums of 16 bits are kept in float32 "
-    "for all rows and rounded once: to fill and convert those is a third of the time",
     ("NumPy", "T.tan(x)"): "the angle and its polynomial are in double",
     ("NumPy", "T.log2(x)"): TWO_PARTS,
     ("NumPy", "T.log10(x)"): TWO_PARTS,

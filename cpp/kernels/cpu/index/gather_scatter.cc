@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/index/gather_scatter.cc: gather, scatter, and slices of a dimension that an
 // index names.
+#include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/index/index_walk.h"
 #include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/index/sums.h"
+#include "scheduler/parallel.h"
+#include "tensor/convert.h"
 
 namespace pkg {
 namespace {
@@ -24,6 +29,37 @@ struct Steps {
         other(walk.inner.other),
         dim(walk.step),
         size(uint64_t(walk.size)) {}
+};
+
+// Asks for the runs of a far table that the index names next.
+class Ahead {
+ public:
+  Ahead(const IndexWalk& walk, const Tensor& table, const Tensor& index)
+      : by_(walk.along.index),
+        last_((walk.along.size - 1) * by_),
+        step_(walk.step),
+        size_(uint64_t(walk.size)),
+        values_(index.data<int64_t>()) {
+    const IndexWalk::Axis& inner = walk.inner;
+    on_ = inner.index == 0 && inner.table == 1 && by_ > 0 && walk.owners == 1 &&
+          table.numel() * itemsize(table.dtype()) > kFarBytes;
+    for (const IndexWalk::Axis& axis : walk.outer) on_ &= axis.index == 0;
+  }
+  // Beside a run of n elements at index offset i; `table` is where slot 0 has it.
+  template <class T>
+  void fetch(const T* table, int64_t i, int64_t n) const {
+    if (!on_) return;
+    const auto slot = uint64_t(values_[std::min(i + 2 * by_, last_)]);
+    if (slot >= size_) return;
+    fetch_run(reinterpret_cast<const char*>(table + int64_t(slot) * step_),
+              n * int64_t(sizeof(T)));
+  }
+
+ private:
+  int64_t by_, last_, step_;
+  uint64_t size_;
+  const int64_t* values_;
+  bool on_;
 };
 
 template <class T>
@@ -53,11 +89,13 @@ void gather_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& in
   if (index.numel() == 0) return;
   const IndexWalk walk = walk_of(self, index, out, dim, true);
   const Steps steps(walk);
+  const Ahead ahead(walk, self, index);
   const int64_t* values = index.data<int64_t>();
   visit_size(itemsize(self.dtype()), [&]<class T>(TypeTag<T>) {
     const auto* from = static_cast<const T*>(self.data());
     auto* to = static_cast<T*>(out.data());
     for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
+      ahead.fetch(from + table, i, n);
       return gather_row(to + other, from + table, values + i, steps, n);
     });
   });
@@ -94,11 +132,13 @@ int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, i
 }
 
 template <class T, class S, class Put>
-void scatter_rows(const IndexWalk& walk, void* to, const void* from, const Tensor& index,
-                  Put put) {
+void scatter_rows(const IndexWalk& walk, const Tensor& out, void* to, const void* from,
+                  const Tensor& index, Put put) {
   const Steps steps(walk);
+  const Ahead ahead(walk, out, index);
   const int64_t* values = index.data<int64_t>();
   for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
+    ahead.fetch(static_cast<T*>(to) + table, i, n);
     return scatter_row(static_cast<T*>(to) + table, static_cast<const S*>(from) + other,
                        values + i, steps, n, put);
   });
@@ -128,21 +168,147 @@ void copy_slots(const IndexWalk& walk, void* to, const void* from, const Tensor&
   });
 }
 
-// Adds to a table of halves without gaps, see Note [Sums of halves].  Where few slots are
+// Whole runs that lie in order on both sides, slot by slot: each is widened, added to and
+// rounded while it is in cache.  False where they do not lie so, or hardly any slot is named.
+bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index,
+                   const Tensor& source) {
+  constexpr int64_t kRun = 512, kLeast = 16, kSlots = 16;
+  const IndexWalk::Axis &inner = walk.inner, &along = walk.along;
+  const bool dense = inner.index == 0 && inner.table == 1 && inner.other == 1;
+  if (!dense || inner.size < kLeast || walk.size > kSlots * along.size) return false;
+  for (const IndexWalk::Axis& axis : walk.outer) {
+    if (axis.index != 0 && axis.size > 1) return false;
+  }
+  // Positions in the index, in the order of their slots.
+  const Tensor firsts = empty(Shape{walk.size + 1}, DType::Int64);
+  const Tensor positions = empty(Shape{along.size}, DType::Int64);
+  auto *first = firsts.data<int64_t>(), *position = positions.data<int64_t>();
+  const int64_t* values = index.data<int64_t>();
+  std::fill_n(first, walk.size + 1, 0);
+  for (int64_t a = 0; a < along.size; ++a) {
+    const int64_t slot = values[a * along.index];
+    PKG_CHECK(uint64_t(slot) < uint64_t(walk.size), IndexError, "index ", slot,
+              " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+    ++first[slot];
+  }
+  for (int64_t slot = 0, sum = 0; slot <= walk.size; ++slot) {
+    sum += std::exchange(first[slot], sum);
+  }
+  for (int64_t a = 0; a < along.size; ++a) position[first[values[a * along.index]]++] = a;
+  // Each slot's first is now where the next one's are.
+  const DType dtype = out.dtype();
+  const Conversion widen(dtype, DType::Float32, DType::Float32);
+  const Conversion narrow(DType::Float32, dtype, dtype);
+  constexpr int64_t size = sizeof(uint16_t);
+  const int64_t blocks = (inner.size - 1) / kRun + 1, last = along.size - 1;
+  const auto add = [&](int64_t slot, int64_t begin, int64_t table, int64_t other) {
+    const int64_t n = std::min(kRun, inner.size - begin);
+    float sum[kRun], value[kRun];
+    char* const to = static_cast<char*>(out.data()) +
+                     (table + slot * walk.step + begin) * size;
+    const auto* from = static_cast<const char*>(source.data()) + (other + begin) * size;
+    widen.run(reinterpret_cast<char*>(sum), to, n, nullptr);
+    for (int64_t i = slot ? first[slot - 1] : 0; i < first[slot]; ++i) {
+      // The next one lies anywhere, and comes meanwhile.
+      const char* const next = from + position[std::min(i + 2, last)] * along.other * size;
+      fetch_run(next, n * size);
+      widen.run(reinterpret_cast<char*>(value), from + position[i] * along.other * size, n,
+                nullptr);
+      put_run(sum, value, n, [](float a, float b) { return a + b; });
+    }
+    narrow.run(to, reinterpret_cast<const char*>(sum), n, nullptr);
+  };
+  const int64_t elements = along.size * std::min(kRun, inner.size) / walk.size;
+  const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, elements));
+  parallel_for(0, walk.count * blocks * walk.size, grain, [&](int64_t task, int64_t end) {
+    for (; task < end; ++task) {
+      const int64_t slot = task % walk.size;
+      if (first[slot] == (slot ? first[slot - 1] : 0)) continue;
+      const int64_t block = task / walk.size % blocks;
+      int64_t rest = task / walk.size / blocks, table = 0, other = 0;
+      for (size_t d = walk.outer.size(); d-- > 0; rest /= walk.outer[d].size) {
+        table += rest % walk.outer[d].size * walk.outer[d].table;
+        other += rest % walk.outer[d].size * walk.outer[d].other;
+      }
+      add(slot, block * kRun, table, other);
+    }
+  });
+  return true;
+}
+
+// A few elements: the slots that are named are found by their hash, so that of a large
+// table no others are seen.  False where it is not so.
+bool add_few_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
+                    const Tensor& source) {
+  constexpr int64_t kFew = 8, kMost = 1 << 17;
+  const int64_t n = index.numel();
+  const bool few = n * kFew <= out.numel() && n <= kMost;
+  if (!few || !walk.outer.empty() || walk.inner.index == 0) return false;
+  const int bits = std::bit_width(uint64_t(2 * n));
+  const Tensor heads = empty(Shape{int64_t{1} << bits}, DType::Int32);
+  const Tensor numbers = empty(Shape{n}, DType::Int32),
+               places = empty(Shape{n}, DType::Int64);
+  const Tensor values = empty(Shape{n}, out.dtype()),
+               sums = empty(Shape{n}, DType::Float32);
+  auto *head = heads.data<int32_t>(), *number = numbers.data<int32_t>();
+  auto* const place = places.data<int64_t>();
+  auto* const value = static_cast<uint16_t*>(values.data());
+  auto* const table = static_cast<uint16_t*>(out.data());
+  const int64_t* slots = index.data<int64_t>();
+  std::fill_n(head, heads.numel(), -1);
+  const uint64_t mask = uint64_t(heads.numel()) - 1;
+  int32_t found = 0;
+  int64_t i = 0;
+  for (int64_t a = 0; a < walk.along.size; ++a) {
+    for (int64_t j = 0; j < walk.inner.size; ++j, ++i) {
+      const int64_t slot = slots[a * walk.along.index + j * walk.inner.index];
+      PKG_CHECK(uint64_t(slot) < uint64_t(walk.size), IndexError, "index ", slot,
+                " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+      const int64_t at = slot * walk.step + a * walk.along.table + j * walk.inner.table;
+      uint64_t h = uint64_t(at) * 0x9e3779b97f4a7c15u >> (64 - bits);
+      while (head[h] >= 0 && place[head[h]] != at) h = (h + 1) & mask;
+      if (head[h] < 0) {
+        head[h] = found;
+        place[found] = at;
+        value[found++] = table[at];
+      }
+      number[i] = head[h];
+    }
+  }
+  copy_into(sums, values);
+  auto* const sum = sums.data<float>();
+  const Tensor given = as_dtype(source, DType::Float32);
+  const auto* from = given.data<float>();
+  i = 0;
+  for (int64_t a = 0; a < walk.along.size; ++a) {
+    for (int64_t j = 0; j < walk.inner.size; ++j, ++i) {
+      sum[number[i]] += from[a * walk.along.other + j * walk.inner.other];
+    }
+  }
+  copy_into(values, sums);
+  for (int32_t k = 0; k < found; ++k) table[place[k]] = value[k];
+  return true;
+}
+
+// Adds to a table of halves with few gaps, see Note [Sums of halves].  Where few slots are
 // named, the others are not touched.
 template <class T>
 void add_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                 const Tensor& source) {
-  const Tensor sums = empty_as(out, DType::Float32, out.device());
+  if (add_half_runs(out, walk, index, source)) return;
+  if (add_few_halves(out, walk, index, source)) return;
+  const Tensor sums = alias(empty(Shape{span_of(out)}, DType::Float32), out.sizes(),
+                            out.strides(), 0);
   const bool most = 2 * index.numel() >= out.numel();
   if (most) copy_into(sums, out);
   else copy_slots<float, T>(walk, sums.data(), out.data(), index);
   if (walk.inner.index == 0) {  // runs, which are converted as they are added
-    scatter_rows<float, T>(walk, sums.data(), source.data(), index,
+    scatter_rows<float, T>(walk, sums, sums.data(), source.data(), index,
                            [](float sum, T value) { return sum + float(value); });
   } else {
-    scatter_rows<float, float>(walk, sums.data(), as_dtype(source, DType::Float32).data(),
-                               index, [](float sum, float value) { return sum + value; });
+    scatter_rows<float, float>(walk, sums, sums.data(),
+                               as_dtype(source, DType::Float32).data(), index,
+                               [](float sum, float value) { return sum + value; });
   }
   if (most) copy_into(out, sums);
   else copy_slots<T, float>(walk, out.data(), sums.data(), index);
@@ -176,13 +342,14 @@ void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
   void* to = out.data();
   if (!add) {
     return visit_size(itemsize(out.dtype()), [&]<class T>(TypeTag<T>) {
-      scatter_rows<T, T>(walk, to, source.data(), index, [](T, T value) { return value; });
+      scatter_rows<T, T>(walk, out, to, source.data(), index,
+                         [](T, T value) { return value; });
     });
   }
   if (out.dtype() == DType::Float16) return add_halves<Half>(out, walk, index, source);
   if (out.dtype() == DType::BFloat16) return add_halves<BFloat16>(out, walk, index, source);
   visit_sums(out.dtype(), [&]<class T>(TypeTag<T>) {
-    scatter_rows<T, T>(walk, to, source.data(), index,
+    scatter_rows<T, T>(walk, out, to, source.data(), index,
                        [](T a, T b) { return sum_of(a, b); });
   });
 }

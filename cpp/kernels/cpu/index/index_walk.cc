@@ -160,6 +160,14 @@ void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row) {
   });
 }
 
+int64_t span_of(const Tensor& table) {
+  int64_t span = 1;
+  for (size_t d = 0; d < table.sizes().size(); ++d) {
+    span += (table.sizes()[d] - 1) * table.strides()[d];
+  }
+  return span;
+}
+
 Tensor as_index(const Tensor& index) {
   if (index.dtype() == DType::Int64) return index;
   const Tensor dense = as_dtype(once(index), DType::Int64);

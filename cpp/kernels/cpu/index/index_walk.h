@@ -50,14 +50,19 @@ using IndexRow =
 void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row);
 
 /// Writes or adds `source`, of the table's dtype, to the slots of `out` that the index names,
-/// which was walked as `other`.  A source of halves has no gaps, nor has a table of halves
-/// that is added to (write_dense).
+/// which was walked as `other`.  A source of halves has no gaps, and a table of halves that
+/// is added to has few (write_dense).
 void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                  const Tensor& source, bool add);
+/// How many elements lie between the first and the last one of `table`, with both.
+int64_t span_of(const Tensor& table);
 /// Calls write(out), or write(a copy without gaps) where write_slots() needs that.
 template <class F>
 void write_dense(const Tensor& out, bool add, F write) {
-  if (!add || !is_reduced(out.dtype()) || is_dense(out)) return write(out);
+  constexpr int64_t kFew = 4;
+  if (!add || !is_reduced(out.dtype()) || span_of(out) <= kFew * out.numel()) {
+    return write(out);
+  }
   const Tensor dense = as_contiguous(out);
   write(dense);
   copy_into(out, dense);

@@ -192,9 +192,9 @@ Row row_of(const Tensor& self, size_t n_indices) {
   return row;
 }
 
-// Rows of one run, side by side in `to`.
-void copy_rows(char* to, const char* from, const int64_t* places, int64_t n,
-               int64_t bytes) {
+// Rows of one run, side by side in `to`.  far: they do not lie in the caches.
+void copy_rows(char* to, const char* from, const int64_t* places, int64_t n, int64_t bytes,
+               bool far) {
   if (bytes > kLongRun) {
     for (int64_t i = 0; i < n; ++i) {
       std::memcpy(to + i * bytes, from + places[i], size_t(bytes));
@@ -208,7 +208,10 @@ void copy_rows(char* to, const char* from, const int64_t* places, int64_t n,
     });
   } else {
     with_isa([=] {
-      for (int64_t i = 0; i < n; ++i) copy_run(to + i * bytes, from + places[i], bytes);
+      for (int64_t i = 0; i < n; ++i) {
+        if (far) fetch_run(from + places[std::min(i + 2, n - 1)], bytes);
+        copy_run(to + i * bytes, from + places[i], bytes);
+      }
     });
   }
 }
@@ -241,10 +244,11 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
   const auto* from = static_cast<const char*>(source.data());
   auto* to = static_cast<char*>(out.data());
   const int64_t* starts = row.starts.data();
+  const bool far = source.numel() * size > kFarBytes;
   const auto n_runs = int64_t(row.starts.size());
   const auto copy_block = [&](int64_t begin, const int64_t* at, int64_t count) {
     char* rows = to + begin * row_bytes;
-    if (n_runs == 0) return copy_rows(rows, from, at, count, row_bytes);
+    if (n_runs == 0) return copy_rows(rows, from, at, count, row_bytes, far);
     const int64_t run_bytes = row.run * size;
     for (int64_t i = 0; i < count; ++i, rows += row_bytes) {
       if (row.run > 1) {
@@ -252,7 +256,7 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
           std::memcpy(rows + j * run_bytes, from + at[i] + starts[j], size_t(run_bytes));
         }
       } else {
-        copy_rows(rows, from + at[i], starts, n_runs, size);
+        copy_rows(rows, from + at[i], starts, n_runs, size, false);
       }
     }
   };
@@ -275,17 +279,23 @@ TensorList apart(TensorList indices, const Tensor& out) {
   return indices;
 }
 
-// Rows of `source` written or added to those of `out` that begin at the places: slots of a
-// table whose steps are elements.
-void put_rows(const Tensor& out, const Places& places, size_t n_indices,
+// Rows of `source` written or added to those of `out` that indices name: slots of a table
+// whose steps are elements, of one index its own.
+void put_rows(const Tensor& out, const TensorList& indices, const Shape& shape,
               const Tensor& source, bool accumulate) {
+  const size_t n_indices = indices.size();
+  Tensor counted = out;
+  if (n_indices == 1) {
+    Shape strides = out.strides();
+    strides[0] = 1;
+    counted = alias(out, out.sizes(), strides, out.offset());
+  }
+  const Places places(counted, indices, shape, 1);
   const int64_t n = places.count();
   const Tensor at = empty(Shape{n}, DType::Int64);
   places.read(0, n, at.data<int64_t>());
   Shape table{1}, steps{1}, sizes{n}, repeats{1};
-  int64_t span = 1;
   for (size_t d = 0; d < out.sizes().size(); ++d) {
-    span += (out.sizes()[d] - 1) * out.strides()[d];
     if (d < n_indices) continue;
     table.push_back(out.sizes()[d]);
     steps.push_back(out.strides()[d]);
@@ -294,8 +304,12 @@ void put_rows(const Tensor& out, const Places& places, size_t n_indices,
   }
   const Tensor index = alias(at, sizes, repeats, 0);
   const Tensor rows = alias(source, sizes, contiguous_strides(sizes), source.offset());
+  if (n_indices == 1) {
+    table[0] = out.sizes()[0];
+    steps[0] = out.strides()[0];
+  }
   IndexWalk walk = walk_of(alias(out, table, steps, out.offset()), index, rows, 0, false);
-  walk.size = span;
+  if (n_indices != 1) walk.size = span_of(out);
   write_slots(out, walk, index, rows, accumulate);
 }
 
@@ -320,7 +334,7 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   if (!out.is_same(self)) copy_into(out, self);
   if (source.numel() == 0) return;
   write_dense(out, accumulate, [&](const Tensor& table) {
-    put_rows(table, Places(table, kept, shape, 1), indices.size(), source, accumulate);
+    put_rows(table, kept, shape, source, accumulate);
   });
 }
 
