@@ -39,6 +39,8 @@ inline const BinaryOp bitwise_and{"bitwise_and"}, bitwise_and_{"bitwise_and_"},
     bitwise_right_shift_{"bitwise_right_shift_"};
 inline const Op<Tensor(const Tensor&, const Tensor&, double, double, bool)>
     isclose{"isclose"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Scalar&)>
+    addcmul{"addcmul"};
 inline const UnaryOp bitwise_not{"bitwise_not"}, isnan{"isnan"}, isinf{"isinf"},
     isfinite{"isfinite"};
 inline const TernaryOp where{"where"}, clamp{"clamp"}, clamp_{"clamp_"},
@@ -185,6 +187,10 @@ inline const Op<Tensor(const Tensor&, int64_t, MaybeDType)> softmax{"softmax"},
 inline const UnaryOp softmax_rows{"_softmax"}, log_softmax_rows{"_log_softmax"};
 inline const Op<Tensor(const Tensor&, const Tensor&, bool)>
     softmax_backward{"_softmax_backward"};
+inline const Op<Tensor(const Tensor&, int64_t, bool)>
+    softmax_columns{"_softmax_columns"};
+inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, bool)>
+    softmax_columns_backward{"_softmax_columns_backward"};
 inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&)>
     channel_affine{"_channel_affine"};
 inline const Op<Two(const Tensor&, const Tensor&, const Tensor&)>
@@ -204,6 +210,10 @@ inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, const std::string&
 inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t, const
                        std::string&)> cross_entropy_backward{"_cross_entropy_backward"},
     nll_loss{"nll_loss"};
+inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, const std::string&)>
+    nll_rows{"_nll_loss"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&, int64_t, const
+                       std::string&)> nll_rows_backward{"_nll_loss_backward"};
 inline const BinaryOp element_entropy{"_binary_cross_entropy"};
 inline const BinaryOp squared_distance{"_squared_distance"};
 inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>

@@ -145,6 +145,43 @@ def test_bce_with_logits_is_stable_weighted_and_smooth_at_zero():
         F.binary_cross_entropy_with_logits(x, pkg.ones([1]))
 
 
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("shape", [(5,), (6, 3), (2, 4, 5), (3, 2, 4, 2), (2, 3, 0)])
+def test_nll_loss_of_any_dimensions(shape, reduction):
+    rng, at = np.random.default_rng(8), min(len(shape), 2) - 1
+    x, classes = rng.normal(size=shape), shape[at]
+    target = np.array(rng.integers(0, classes, shape[:at] + shape[at + 1 :]))
+    ignored = int(target.flat[0]) if target.size else 0
+    for ignore in (-100, ignored):
+        kept = target != ignore
+        picked = np.take_along_axis(x, np.expand_dims(target, at), at)
+        want = -picked.reshape(target.shape) * kept
+        if reduction != "none":
+            with np.errstate(invalid="ignore"):
+                want = want.sum() / (kept.sum() if reduction == "mean" else 1)
+        for given in (x, np.asfortranarray(x)):
+            leaf = pkg.tensor(given, requires_grad=True)
+            got = F.nll_loss(
+                leaf, pkg.tensor(target), ignore_index=ignore, reduction=reduction
+            )
+            np.testing.assert_allclose(got.detach().numpy(), want, rtol=1e-12)
+            got.sum().backward()
+            hot = np.arange(classes).reshape((-1,) + (1,) * (len(shape) - 1 - at))
+            hot = (hot == np.expand_dims(target, at)) & np.expand_dims(kept, at)
+            share = max(kept.sum(), 1) if reduction == "mean" else 1
+            np.testing.assert_allclose(
+                leaf.grad.numpy(), -1.0 * hot / share, rtol=1e-12
+            )
+    if target.size:
+        with pytest.raises(IndexError, match="out of bounds: expected 0 to"):
+            F.nll_loss(pkg.tensor(x), pkg.tensor(target) + classes)
+
+
+def test_many_float16_losses_are_averaged_without_overflow():
+    x = pkg.full((70000, 2), -2.0, dtype=pkg.float16)
+    assert F.nll_loss(x, pkg.zeros(70000, dtype=pkg.int64)).item() == 2.0
+
+
 def test_class_numbers_may_be_bytes():
     scores = pkg.tensor([[0.0, 1.0, 3.0], [2.0, 0.0, 5.0]])
     target = pkg.tensor([2, 0])

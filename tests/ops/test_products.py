@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pkg
+from gradients import check_gradients
 from pkg._binding import core
 
 DTYPES = (
@@ -234,3 +235,39 @@ def test_copies_of_short_rows(dtype):
         got = x.permute(1, 0, 2)[..., 3 : 3 + n].contiguous()
         want = x.to(pkg.float64).numpy().transpose(1, 0, 2)[..., 3 : 3 + n]
         np.testing.assert_array_equal(got.to(pkg.float64).numpy(), want)
+
+
+def test_a_column_times_a_row_has_the_gradients_of_the_product():
+    rng = np.random.default_rng(2)
+    z, x, y = (rng.normal(size=n) for n in ((4, 3), 4, 3))
+    check_gradients(lambda *t: pkg.addr(*t, beta=0.5, alpha=-2.0), [z, x, y])
+    column, row = x[:, None], y[None]
+    for a, b in ((column, row), (row, column), (column, z), (z, row)):
+        check_gradients(lambda *t: pkg.addcmul(*t, value=3.0), [z, a, b])
+    leaves = [pkg.tensor(a, requires_grad=True) for a in (z, x, y)]
+    grads = pkg.autograd.grad(
+        pkg.addr(*leaves).square().sum(), leaves, create_graph=True
+    )
+    (second,) = pkg.autograd.grad(grads[1].sum(), leaves[2:])
+    total = z + np.outer(x, y)  # d/dy of the sum of 2 * total @ y
+    want = 2 * (total.sum(0) + x.sum() * y)
+    np.testing.assert_allclose(second.numpy(), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "bool"])
+def test_addr_of_every_layout_and_dtype(dtype):
+    z = pkg.arange(12).reshape(3, 4).to(getattr(pkg, dtype))
+    x, y = z[:, 1], z[0]
+    a, b, c = (t.double().numpy() for t in (z, x, y))
+    for beta, alpha in ((1, 1), (2, 3), (0, 2)):
+        for given in (z, z.t().contiguous().t(), z[:, 1:2]):
+            if dtype == "bool":
+                want = (bool(beta) & given.numpy()) | (np.outer(b, c) != 0)
+                got = pkg.addr(given, x, y, beta=bool(beta), alpha=bool(alpha))
+                assert got.tolist() == want.tolist()
+                continue
+            got = pkg.addr(given, x, y, beta=beta, alpha=alpha)
+            want = beta * given.double().numpy() + alpha * np.outer(b, c)
+            assert got.dtype == z.dtype
+            np.testing.assert_allclose(got.double().numpy(), want, rtol=1e-3)
+    assert pkg.addr(pkg.ones(2, 2).int(), pkg.ones(2), pkg.ones(2)).dtype is pkg.float32

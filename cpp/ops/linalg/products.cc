@@ -61,7 +61,7 @@ Tensor blend(const char* op, const Tensor& self, const Tensor& product, const Sc
   return of(self, product);
 }
 
-// By outer, whose gradients are products with a matrix and not sums over terms.
+// By addcmul of a column and a row, in one pass; a product alone, and bools, by outer.
 Tensor addr(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
             const Scalar& alpha) {
   check_ndim("addr", "vec1", a, 1);
@@ -79,6 +79,10 @@ Tensor addr(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& 
   number(alpha, "alpha");
   const Blend of("addr", beta, alpha, dtype);
   Blend::check("addr", self, Shape{a.size(0), b.size(0)});
+  if (dtype != DType::Bool && beta.to<double>() != 0) {
+    const Tensor base = of.beta == Scalar(1) ? self : to_dtype(self, dtype) * of.beta;
+    return addcmul(base, unsqueeze(a, 1), unsqueeze(b, 0), of.alpha);
+  }
   const Tensor first = to_dtype(a, dtype);
   const Tensor scaled = of.alpha == Scalar(1) ? first : mul(first, Tensor(of.alpha));
   return of.with_term(self, outer(scaled, to_dtype(b, dtype)));
@@ -203,6 +207,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Products summed over the last dimension of both; with a 0-d tensor, mul.")
       .composite([](const Tensor& a, const Tensor& b) {
         if (a.ndim() == 0 || b.ndim() == 0) return mul(a, b);
+        const bool vectors = a.ndim() == 1 && b.ndim() == 1;
+        if (vectors && a.size(0) == b.size(0) && a.dtype() == b.dtype()) {
+          return matmul(a, b);
+        }
         return tensordot(a, b, Shape{-1}, Shape{-1});
       });
   m.def("mv(Tensor self, Tensor vec) -> Tensor")

@@ -14,6 +14,21 @@ Tensor of_batch(const Tensor& self, F f) {
   return self.ndim() == 2 ? select(f(unsqueeze(self, 0)), 0, 0) : f(self);
 }
 
+// Whether the channels of lines (N, C, L) or (C, L) lie side by side: such lines are pooled
+// as the columns of images (L, C), and stay that way.
+bool channels_last(const Tensor& x) {
+  const int64_t c = x.size(-2), n = x.size(-1);
+  return c > 1 && n > 1 && x.strides()[size_t(x.ndim()) - 2] == 1;
+}
+
+// f of images (N, L, C), back as lines.
+template <class F>
+Tensor of_turned(const Tensor& lines, F f) {
+  const Tensor images = transpose(lines, -2, -1);
+  if (images.ndim() == 3) return transpose(f(images), -2, -1);
+  return transpose(select(f(unsqueeze(images, 0)), 0, 0), -2, -1);
+}
+
 // Sums over windows of one dimension, from strided slices.
 Tensor window_sum(const Tensor& x, int64_t dim, int64_t kernel, int64_t stride) {
   const int64_t n = x.size(dim);  // at least kernel
@@ -58,6 +73,12 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   }
   if (is_floating(self.dtype())) {
     if (n == 2) return avg_pool2d_windows(self, kernel, step, padding, count_include_pad);
+    if (channels_last(self)) {
+      return of_turned(self, [&](const Tensor& images) {
+        return avg_pool2d_windows(images, Shape{kernel[0], 1}, Shape{step[0], 1},
+                                  Shape{padding[0], 0}, count_include_pad);
+      });
+    }
     const Tensor flat = avg_pool2d_windows(unsqueeze(self, -2), Shape{1, kernel[0]},
                                            Shape{1, step[0]}, Shape{0, padding[0]},
                                            count_include_pad);
@@ -120,7 +141,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
                   "[adaptive_avg_pool1d] Expected 2D or 3D tensor, but got ", self.sizes());
         check_adaptive(self, size);
-        const Tensor rows = unsqueeze(second_is_zero(self), -2);
+        const Tensor lines = second_is_zero(self);
+        if (channels_last(self)) {
+          return of_turned(lines, [&](const Tensor& images) {
+            return adaptive_avg_pool2d_windows(images, Shape{size[0], images.size(-1)});
+          });
+        }
+        const Tensor rows = unsqueeze(lines, -2);
         return select(adaptive_avg_pool2d_windows(rows, Shape{1, size[0]}), -2, 0);
       });
   m.def("max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "

@@ -92,6 +92,23 @@ void run_scaled(Tensor& out, const Tensor& self, const Tensor& tensor1,
               });
 }
 
+// Gradient of addcmul for the factor of this shape; of a column beside a row, or a row
+// beside a column, by a matrix product, as the sum of g * other would be two passes.
+Tensor factor_gradient(const Tensor& g, const Tensor& other, const Scalar& value,
+                       const Shape& sizes) {
+  if (g.ndim() == 2 && sizes.size() == 2 && other.ndim() == 2) {
+    const int64_t m = g.size(0), n = g.size(1);
+    const Tensor b = as_gradient(other, g);
+    if (sizes == Shape{m, 1} && other.sizes() == Shape{1, n}) {
+      return unsqueeze(mv(g, reshape(b, Shape{n})), 1) * value;
+    }
+    if (sizes == Shape{1, n} && other.sizes() == Shape{m, 1}) {
+      return unsqueeze(mv(transpose(g, 0, 1), reshape(b, Shape{m})), 0) * value;
+    }
+  }
+  return g * value * other;
+}
+
 Tensor clamp_inside(const Tensor& g, const Tensor& x, const Tensor& min,
                     const Tensor& max) {
   const Tensor above = min.defined() ? x >= min : Tensor();
@@ -225,12 +242,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                    [](auto x, auto v, auto p, auto q) { return x + v * p * q; });
       })
       .derivative("self", "", [](auto& g) { return g; })
-      .derivative(
-          "tensor1", "tensor2 value",
-          [](const Tensor& g, const Tensor& b, const Scalar& v) { return g * v * b; })
-      .derivative(
-          "tensor2", "tensor1 value",
-          [](const Tensor& g, const Tensor& a, const Scalar& v) { return g * v * a; })
+      .derivative("tensor1", "tensor2 value tensor1.shape", factor_gradient)
+      .derivative("tensor2", "tensor1 value tensor2.shape", factor_gradient)
       .in_place();
   m.def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
         "-> Tensor")

@@ -17,8 +17,6 @@ REASONS: dict[tuple[str, str], str] = {
         ("PyTorch", f"x {x}, y {y} | bfloat16"): ROUNDED
         for x, y in (("32x128x32", "32x32x128"), ("64x64x64", "64x64x64"))
     },
-    ("PyTorch", "nll_loss"): "a composite: half of its gradient's time fills "
-    "zeros, to which the places are added",
     **{
         ("PyTorch", f"conv ... {dtype}"): "16 bits are computed in float32, PyTorch's "
         "products of them take 0.4 of its time for float32"
@@ -27,9 +25,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "F.cross_entropy(x, t) | x 16x21"): "classes that do not lie last are "
     "gathered to lie so",
     ("PyTorch", "grad(F.max_pool1d"): "places of the maxima are computed and kept",
-    ("PyTorch", "T.addr("): "two passes, of outer and of the sum",
-    ("PyTorch", "avg_pool1d(x ... x transposed"): "the result is laid out dense; "
-    "PyTorch leaves the channels last, as they came",
     ("NumPy", "T.tan(x)"): "the angle and its polynomial are in double",
     ("NumPy", "T.log2(x)"): TWO_PARTS,
     ("NumPy", "T.log10(x)"): TWO_PARTS,

@@ -159,7 +159,10 @@ def _norms(c: Chooser, s: Schema) -> Given:
     return given
 
 
-@family("cross_entropy nll_loss _cross_entropy _cross_entropy_backward")
+@family(
+    "cross_entropy nll_loss _cross_entropy _cross_entropy_backward _nll_loss "
+    "_nll_loss_backward"
+)
 def _classification(c: Chooser, s: Schema) -> Given:
     kind, classes = c.floating(), c.one(1, 2, 3, 5, 7)
     low = 1 if s.name[0] != "_" else 2
@@ -169,7 +172,11 @@ def _classification(c: Chooser, s: Schema) -> Given:
     target = c.index(places, classes)
     if s.name == "cross_entropy" and c.chance(0.3):
         target = c.tensor(shape, kind)
-    given: Given = {"input": c.tensor(shape, kind), "target": target}
+    given: Given = {"target": target}
+    if s.param("sizes"):
+        given["sizes"] = list(shape)
+    else:
+        given["input"] = c.tensor(shape, kind)
     if s.param("weight") and c.chance(0.4):
         given["weight"] = c.tensor((classes,), kind, "positive")
         given["weight"].grad = False

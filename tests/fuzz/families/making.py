@@ -124,6 +124,15 @@ def _steps(c: Chooser, s: Schema) -> Given:
     return given
 
 
+@family("_softmax_columns _softmax_columns_backward")
+def _columns(c: Chooser, s: Schema) -> Given:
+    shape, kind = c.shape(2), c.floating()
+    tensors = [p for p in s.params if p.type == "Tensor"]
+    given: Given = {p.name: c.tensor(shape, kind) for p in tensors}
+    given["dim"] = c.one(*range(len(shape) - 1))
+    return given
+
+
 @family("_relu_backward _sigmoid_backward _tanh_backward _silu_backward _gelu_backward "
         "_gelu_tanh_backward _softmax_backward _mish_backward _logsigmoid_backward "
         "_prelu_weight_backward _hardsigmoid_backward _hardswish_backward "

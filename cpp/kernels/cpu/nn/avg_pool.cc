@@ -4,6 +4,7 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/nn/image_planes.h"
 #include "kernels/cpu/reduce/fold_loops.h"
+#include "tensor/sixteen.h"
 
 namespace pkg {
 namespace {
@@ -41,8 +42,13 @@ struct Windows {
       const auto from = int64_t(at / out), end = int64_t((at + n + out - 1) / out);
       all.push_back({from, end, double(end - from)});
     }
+    if (out != n) return;  // else each element is one
+    step = length = 1;
+    inner_end = n;
   }
   int64_t count() const { return int64_t(all.size()); }
+  // Whether each element is a window.
+  bool each() const { return length == 1 && step == 1 && inner_end == count(); }
 };
 
 // Sums of whole windows of a line, S (0: step) apart.
@@ -148,6 +154,16 @@ inline void exchange(const T* __restrict from, int64_t rows, int64_t columns,
   }
 }
 
+// How many rows of w elements are brought into a buffer at once, where they stay in the
+// first cache: those of a window at least.  All where nothing is brought, w being 0.
+int64_t rows_at_once(const Windows& y, int64_t h, int64_t w) {
+  constexpr int64_t kElements = 4096;
+  if (w == 0) return h;
+  int64_t most = std::max<int64_t>(1, kElements / w);
+  for (const auto& window : y.all) most = std::max(most, window.end - window.from);
+  return std::min(h, most);
+}
+
 // `turned`: the results of a plane are wanted column by column.
 void means_of_planes(Tensor& out, const Tensor& image, const Windows& y, const Windows& x,
                      bool turned) {
@@ -155,21 +171,78 @@ void means_of_planes(Tensor& out, const Tensor& image, const Windows& y, const W
     const ImagePlanes<T> in(image);
     const RunsOut<T> to(out);
     const int64_t h = image.size(-2), w = image.size(-1), outs = y.count() * x.count();
+    const int64_t brought = rows_at_once(y, h, in.room() ? w : 0);
     const auto make = [&] {
-      return Buffers<T>{RunBuffer<T>(w), RunBuffer<T>(in.room()),
+      return Buffers<T>{RunBuffer<T>(w), RunBuffer<T>(in.room() ? brought * w : 0),
                         RunBuffer<T>(to.room(outs)), RunBuffer<T>(turned ? outs : 0)};
     };
     for_planes(out.numel() / outs, h * w + outs, make, [&](int64_t i, Buffers<T>& b) {
-      const T* plane = in.plane(i, b.image.data());
       T* result = to.run(i * outs, b.result.data());
       T* at = turned ? b.turned.data() : result;
-      for (int64_t k = 0; k < y.count(); ++k, at += x.count()) {
-        mean_row(plane, w, y.all[size_t(k)], x, b.line.data(), at);
+      for (int64_t k = 0; k < y.count();) {
+        const int64_t from = y.all[size_t(k)].from, end = std::min(h, from + brought);
+        const T* rows = in.rows(i, from, end, b.image.data());
+        for (; k < y.count() && y.all[size_t(k)].end <= end; ++k, at += x.count()) {
+          const auto& window = y.all[size_t(k)];
+          mean_row(rows, w, {window.from - from, window.end - from, window.divisor}, x,
+                   b.line.data(), at);
+        }
       }
       if (turned) exchange(b.turned.data(), y.count(), x.count(), result);
       to.put(i * outs, outs, b.result.data());
     });
   });
+}
+
+// Sums of rows of 16-bit floats, sixteen columns at a time, which stay in registers.
+template <Isa level, class H>
+inline void mean_of_rows(const H* plane, int64_t w, const Windows& y, H* to) {
+  for (const Windows::Window& window : y.all) {
+    const auto divisor = float(window.divisor);
+    for (int64_t j = 0; j < w; j += kSixteen) {
+      const int64_t at = std::min(j, w - kSixteen);  // the last ones overlap
+      float sum[kSixteen], row[kSixteen];
+      Sixteen<level>::widen(sum, plane + window.from * w + at);
+      if (window.end - window.from > 1) {
+#pragma omp simd
+        for (int64_t k = 0; k < kSixteen; ++k) sum[k] += 0.0f;  // as other sums begin
+        for (int64_t i = window.from + 1; i < window.end; ++i) {
+          Sixteen<level>::widen(row, plane + i * w + at);
+#pragma omp simd
+          for (int64_t k = 0; k < kSixteen; ++k) sum[k] += row[k];
+        }
+      }
+#pragma omp simd
+      for (int64_t k = 0; k < kSixteen; ++k) sum[k] /= divisor;
+      Sixteen<level>::narrow(to + at, sum);
+    }
+    to += w;
+  }
+}
+
+// Windows of whole columns of dense 16-bit floats; false of others.
+bool means_of_sixteens(Tensor& out, const Tensor& image, const Windows& y,
+                       const Windows& x) {
+  const int64_t w = image.size(-1), outs = y.count() * w;
+  if (!is_reduced(out.dtype()) || image.dtype() != out.dtype() || !out.is_contiguous() ||
+      !x.each() || w < kSixteen || image.numel() == 0 || isa() < Isa::V3) {
+    return false;
+  }
+  const auto run = [&]<class H>(TypeTag<H>) {
+    const ImagePlanes<H> in(image);
+    if (in.room()) return false;
+    H* to = out.data<H>();
+    for_planes(
+        out.numel() / outs, image.size(-2) * w, [] { return 0; },
+        [&](int64_t i, int) {
+          const H* plane = in.plane(i, nullptr);
+          with_sixteen([=, &y]<Isa level>(AtIsa<level>) {
+            mean_of_rows<level>(plane, w, y, to + i * outs);
+          });
+        });
+    return true;
+  };
+  return out.dtype() == DType::Float16 ? run(TypeTag<Half>()) : run(TypeTag<BFloat16>());
 }
 
 // Images are read as they lie: one whose columns are dense with both dimensions exchanged,
@@ -178,6 +251,7 @@ void means(Tensor& out, const Tensor& self, const Windows& y, const Windows& x) 
   const size_t d = self.sizes().size() - 2;
   Shape sizes = self.sizes(), steps = self.strides();
   const auto dense = [&](size_t k) { return sizes[k] > 1 && steps[k] == 1; };
+  if (means_of_sixteens(out, self, y, x)) return;
   if (sizes[d + 1] == 1 || steps[d + 1] == 1) {
     return means_of_planes(out, self, y, x, false);
   }

@@ -25,8 +25,10 @@ class ImagePlanes {
   }
   /// Elements that the buffer must have.
   int64_t room() const { return as_it_lies_ ? 0 : h_ * w_; }
-  const T* plane(int64_t i, T* buffer) const {
-    int64_t at = 0;
+  const T* plane(int64_t i, T* buffer) const { return rows(i, 0, h_, buffer); }
+  /// Rows from..end of it alone.
+  const T* rows(int64_t i, int64_t from, int64_t end, T* buffer) const {
+    int64_t at = from * row_step_;
     for (size_t d = tensor_.sizes().size() - 2; d-- > 0;) {
       at += i % tensor_.sizes()[d] * tensor_.strides()[d];
       i /= tensor_.sizes()[d];
@@ -34,7 +36,7 @@ class ImagePlanes {
     const char* x = static_cast<const char*>(tensor_.data()) +
                     at * itemsize(tensor_.dtype());
     if (as_it_lies_) return reinterpret_cast<const T*>(x);
-    stage_.bring(x, row_step_, h_, step_, w_, reinterpret_cast<char*>(buffer));
+    stage_.bring(x, row_step_, end - from, step_, w_, reinterpret_cast<char*>(buffer));
     return buffer;
   }
 

@@ -103,7 +103,7 @@ void prod_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bo
   const Tensor in = summands(self, out.dtype());
   const bool floating = is_floating(out.dtype());
   const Fold fold = float_or_int(floating ? out.dtype() : DType::Int64,
-                                 FoldLoops<Product<float>>::fold(DType::Float32),
+                                 fold_of_float<Product<float>>(in.dtype()),
                                  FoldLoops<Product<double>>::fold(DType::Float64),
                                  FoldLoops<Product<int64_t>>::fold(DType::Int64));
   run_fold(in, dim ? Dims(Shape{*dim}) : Dims(), fold, {&out},

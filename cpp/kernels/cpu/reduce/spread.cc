@@ -6,10 +6,15 @@
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/reduce/numbers.h"
+#include "kernels/cpu/reduce/spread_sixteens.h"
 
 namespace pkg {
 
 Fold spread_fold(DType dtype) {
+  if (isa() >= Isa::V3) {
+    if (dtype == DType::Float16) return SpreadSixteens<Half>::fold();
+    if (dtype == DType::BFloat16) return SpreadSixteens<BFloat16>::fold();
+  }
   return dtype == DType::Float64 ? SpreadLoops<double>::fold() : SpreadLoops<float>::fold();
 }
 
