@@ -54,3 +54,10 @@ def test_layouts(op, layout, dtype, level):
                 error = {"float64": 1e-14, "float32": 1e-6}.get(dtype, 1e-2)
                 limit = error * max(1.0, float(want.abs().max()))
                 assert float((got - want).abs().max()) <= limit, (shape, options)
+
+
+@pytest.mark.parametrize("pool", [F.avg_pool1d, F.adaptive_avg_pool1d])
+def test_lines_whose_channels_lie_last_stay_so(pool):
+    lines = pkg.randn(2, 9, 4).transpose(1, 2)
+    assert pool(lines, 3).stride()[1] == 1
+    assert pool(lines[0], 3).is_contiguous()

@@ -254,6 +254,21 @@ def test_a_column_times_a_row_has_the_gradients_of_the_product():
     np.testing.assert_allclose(second.numpy(), want, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "grad, factor, value, n", [(1, 100, 1e-3, 1000), (1e-3, 1, 0.5, 3)]
+)
+def test_a_16_bit_sum_of_the_gradients_of_addcmul_stays_in_range(
+    grad, factor, value, n
+):
+    # as value is of each term
+    z, column = pkg.zeros(2, n).half(), pkg.ones(2, 1).half().requires_grad_()
+    result = pkg.addcmul(z, column, pkg.full((1, n), factor).half(), value=value)
+    result.backward(pkg.full((2, n), grad).half())
+    np.testing.assert_allclose(
+        column.grad.float(), grad * factor * value * n, rtol=5e-3
+    )
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "bool"])
 def test_addr_of_every_layout_and_dtype(dtype):
     z = pkg.arange(12).reshape(3, 4).to(getattr(pkg, dtype))

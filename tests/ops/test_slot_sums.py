@@ -150,3 +150,9 @@ def test_a_few_elements_of_a_large_table(dtype, count, apart):
     check(x, expected, most, dtype)
     between = np.delete(exact(wide), np.s_[::apart], axis=1)
     np.testing.assert_array_equal(between, np.zeros_like(between))
+
+
+def test_a_16_bit_table_of_no_rows_has_no_slot():
+    table = pkg.zeros(8, 100).half()[3:3, :3]
+    with pytest.raises(IndexError, match="index 0 is out of bounds"):
+        table.scatter_add_(0, pkg.zeros(2, 3).long(), pkg.zeros(2, 3).half())

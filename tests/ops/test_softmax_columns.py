@@ -74,12 +74,23 @@ def test_gradients_of_columns(name):
     np.testing.assert_allclose(columns[1], twice, 1e-12, 1e-14)
 
 
-@pytest.mark.parametrize("scale", [1e-25, 1e-18, 1.0, 1e25, 1e37])
-def test_spread_of_bfloat16_columns_beyond_squares_of_float32(scale):
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("scale", [1e-25, 1e-18, 1e-12, 1.0, 1e13, 1e25, 1e37])
+def test_spread_of_bfloat16_columns_beyond_squares_of_float32(scale, constant):
     x = pkg.tensor(RNG.normal(size=(90, 20)) * scale).to(pkg.bfloat16)
-    x[:, 1] = 3.0
+    if constant:
+        x[:, 1] = 3.0
     want = x.double().numpy().std(0, ddof=1)
     np.testing.assert_allclose(x.std(0).double().numpy(), want, rtol=8e-3)
+    assert not constant or x.std(0)[1].item() == 0
+
+
+@pytest.mark.parametrize("n, step", [(2048, 1024), (1025, 1), (1500, 476)])
+def test_spread_of_16_bit_rows_that_overlap(n, step):
+    numbers = RNG.normal(size=5 * step + n).astype(np.float16)
+    rows = np.lib.stride_tricks.as_strided(numbers, (6, n), (2 * step, 2))
+    got = pkg.from_dlpack(rows).var(1).double().numpy()
+    np.testing.assert_allclose(got, rows.astype(np.float64).var(1, ddof=1), rtol=2e-3)
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (70, 2), (65, 17), (129, 64), (5, 1030)])

@@ -14,19 +14,18 @@ Tensor of_batch(const Tensor& self, F f) {
   return self.ndim() == 2 ? select(f(unsqueeze(self, 0)), 0, 0) : f(self);
 }
 
-// Whether the channels of lines (N, C, L) or (C, L) lie side by side: such lines are pooled
-// as the columns of images (L, C), and stay that way.
+// Whether the channels of lines (N, C, L) lie side by side: such lines are pooled as the
+// columns of images (L, C), and stay that way, as in PyTorch.
 bool channels_last(const Tensor& x) {
-  const int64_t c = x.size(-2), n = x.size(-1);
-  return c > 1 && n > 1 && x.strides()[size_t(x.ndim()) - 2] == 1;
+  if (x.ndim() != 3) return false;
+  const int64_t c = x.size(1), n = x.size(2);
+  return c > 1 && n > 1 && x.strides()[1] == 1;
 }
 
 // f of images (N, L, C), back as lines.
 template <class F>
 Tensor of_turned(const Tensor& lines, F f) {
-  const Tensor images = transpose(lines, -2, -1);
-  if (images.ndim() == 3) return transpose(f(images), -2, -1);
-  return transpose(select(f(unsqueeze(images, 0)), 0, 0), -2, -1);
+  return transpose(f(transpose(lines, 1, 2)), 1, 2);
 }
 
 // Sums over windows of one dimension, from strided slices.

@@ -76,7 +76,7 @@ struct ExtremeOfBits {
   }
 };
 
-// Stanza of such a function of any type; f(x, y) of those that are not of 16 bits.
+// Stanza of such a function of any type; F is for all types but 16-bit floats.
 template <bool larger, class F>
 OpBuilder def_extreme(OpBuilder op, F) {
   op.pointwise()

@@ -93,17 +93,19 @@ void run_scaled(Tensor& out, const Tensor& self, const Tensor& tensor1,
 }
 
 // Gradient of addcmul for the factor of this shape; of a column beside a row, or a row
-// beside a column, by a matrix product, as the sum of g * other would be two passes.
+// beside a column, by a matrix product, as the sum of g * other would be two passes.  In 16
+// bits the value counts for each term, as sums without it might leave their range.
 Tensor factor_gradient(const Tensor& g, const Tensor& other, const Scalar& value,
                        const Shape& sizes) {
-  if (g.ndim() == 2 && sizes.size() == 2 && other.ndim() == 2) {
+  const bool in_range = value == Scalar(1) || !is_reduced(g.dtype());
+  if (in_range && g.ndim() == 2 && sizes.size() == 2 && other.ndim() == 2) {
     const int64_t m = g.size(0), n = g.size(1);
     const Tensor b = as_gradient(other, g);
     if (sizes == Shape{m, 1} && other.sizes() == Shape{1, n}) {
-      return unsqueeze(mv(g, reshape(b, Shape{n})), 1) * value;
+      return unsqueeze(mv(g, reshape(b, Shape{n}) * value), 1);
     }
     if (sizes == Shape{1, n} && other.sizes() == Shape{m, 1}) {
-      return unsqueeze(mv(transpose(g, 0, 1), reshape(b, Shape{m})), 0) * value;
+      return unsqueeze(mv(transpose(g, 0, 1), reshape(b, Shape{m}) * value), 0);
     }
   }
   return g * value * other;

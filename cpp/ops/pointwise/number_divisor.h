@@ -2,9 +2,10 @@
 // ops/pointwise/number_divisor.h: whole quotients and remainders by one number: products
 // with its reciprocal, as processors divide slowly.  Relative: quotients.h.
 //
-// Of x / d half of 1 / |d| more is at least as far from any whole number, so that its floor
-// is right where rounding moves it by less.  Towards zero a reciprocal serves that is a
-// little too large: it moves no quotient as far as the next whole number.
+// x / d is a multiple of 1 / |d|, so that x / d + 1 / (2 |d|) is at least 1 / (2 |d|) away
+// from every whole number: its floor is that of x / d as long as rounding moves it by less.
+// Towards zero x is multiplied by a reciprocal that is a little too large: a whole quotient
+// is never missed then, and no other one reaches the next whole number.
 #pragma once
 
 #include <cmath>
@@ -75,7 +76,7 @@ struct ByNumber {
   int64_t divisor;
   double part, half, more;
   float half_f, part_f, more_f;
-  uint16_t scaled;  // of bytes: 65536 / d, more than that
+  uint16_t scaled;  // of uint8: the next whole number above 65536 / |d|
 };
 
 }  // namespace pkg::ops

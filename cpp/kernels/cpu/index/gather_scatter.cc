@@ -11,6 +11,7 @@
 #include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/index/sums.h"
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 #include "tensor/convert.h"
 
 namespace pkg {
@@ -201,7 +202,8 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
   const Conversion narrow(DType::Float32, dtype, dtype);
   constexpr int64_t size = sizeof(uint16_t);
   const int64_t blocks = (inner.size - 1) / kRun + 1, last = along.size - 1;
-  const auto add = [&](int64_t slot, int64_t begin, int64_t table, int64_t other) {
+  const auto add = [&](int64_t slot, int64_t begin, int64_t table, int64_t other,
+                       StopCounter& stop) {
     const int64_t n = std::min(kRun, inner.size - begin);
     float sum[kRun], value[kRun];
     char* const to = static_cast<char*>(out.data()) +
@@ -215,12 +217,14 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
       widen.run(reinterpret_cast<char*>(value), from + position[i] * along.other * size, n,
                 nullptr);
       put_run(sum, value, n, [](float a, float b) { return a + b; });
+      stop(n);
     }
     narrow.run(to, reinterpret_cast<const char*>(sum), n, nullptr);
   };
   const int64_t elements = along.size * std::min(kRun, inner.size) / walk.size;
   const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, elements));
   parallel_for(0, walk.count * blocks * walk.size, grain, [&](int64_t task, int64_t end) {
+    StopCounter stop;
     for (; task < end; ++task) {
       const int64_t slot = task % walk.size;
       if (first[slot] == (slot ? first[slot - 1] : 0)) continue;
@@ -230,7 +234,7 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
         table += rest % walk.outer[d].size * walk.outer[d].table;
         other += rest % walk.outer[d].size * walk.outer[d].other;
       }
-      add(slot, block * kRun, table, other);
+      add(slot, block * kRun, table, other, stop);
     }
   });
   return true;

@@ -161,6 +161,7 @@ void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row) {
 }
 
 int64_t span_of(const Tensor& table) {
+  if (table.numel() == 0) return 0;
   int64_t span = 1;
   for (size_t d = 0; d < table.sizes().size(); ++d) {
     span += (table.sizes()[d] - 1) * table.strides()[d];

@@ -54,7 +54,7 @@ void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row);
 /// is added to has few (write_dense).
 void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                  const Tensor& source, bool add);
-/// How many elements lie between the first and the last one of `table`, with both.
+/// How many elements lie between the first and the last one of `table`, with both; 0 of none.
 int64_t span_of(const Tensor& table);
 /// Calls write(out), or write(a copy without gaps) where write_slots() needs that.
 template <class F>

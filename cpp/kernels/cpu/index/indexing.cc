@@ -280,7 +280,7 @@ TensorList apart(TensorList indices, const Tensor& out) {
 }
 
 // Rows of `source` written or added to those of `out` that indices name: slots of a table
-// whose steps are elements, of one index its own.
+// whose steps are elements, or with one index its rows.
 void put_rows(const Tensor& out, const TensorList& indices, const Shape& shape,
               const Tensor& source, bool accumulate) {
   const size_t n_indices = indices.size();

@@ -118,10 +118,6 @@ inline void softmax_strip(Strip<const T> x, Strip<T> y, int64_t rows, int64_t w,
       top[j] = wins ? row[j] : top[j];  // NaN wins and stays
     }
   }
-  // A column of -inf alone has the total 0: its top must not make NaN of that.
-  for (int64_t j = 0; j < w; ++j) {
-    top[j] = top[j] == -std::numeric_limits<T>::infinity() ? T(0) : top[j];
-  }
   if (logarithm) {
     add_rows(rows, w, total, [&](int64_t i, T* __restrict part) {
       const T* row = x.row(i);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/reduce/spread_sixteens.h: SpreadLoops of float16 and bfloat16, widened in
 // registers.  Columns are computed in float32, which is precise enough beside 16 bits, so
-// that more rows make a block; where squares of bfloat16 may have left float32's range, in
-// double.  For a processor that converts sixteen numbers.
+// that more rows make a block; where squares of bfloat16 may have left float32's range, or
+// are 0, in double.  For a processor that converts sixteen numbers.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct SpreadSixteens {
         const H* x = static_cast<const H*>(b.x) + i * b.stride;
         for (int64_t at = 0; at < b.n; at += kRun) {
           const int64_t n = std::min(kRun, b.n - at);
-          if (b.stride == n) {
+          if (b.n <= kRun && b.stride == n) {
             widen<level>(v, x, count * n);
           } else {
             for (int64_t r = 0; r < count; ++r)
