@@ -70,9 +70,7 @@ class Graph(Elements, Collections, Pictures):
     def _operation(self, handle: core.OperationHandle) -> Operation:
         found = self._seen.get(handle.id())
         if found is None:
-            found = self._seen.setdefault(
-                handle.id(), self._operations(handle, self)
-            )
+            found = self._seen.setdefault(handle.id(), self._operations(handle, self))
         return found
 
     def _scope(self) -> _Scope:
@@ -186,6 +184,7 @@ class Graph(Elements, Collections, Pictures):
     def get_operations(self) -> list[Operation]:
         """All operations, in the order in which they were added."""
         return [self._operation(handle) for handle in self._handle.operations()]
+
 
 def get_default_graph() -> Graph:
     """The graph that this thread has entered last, or that of the process."""

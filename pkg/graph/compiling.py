@@ -45,6 +45,7 @@ class CompiledFunction:
         # Of the graph made last: what was read from outside, and the rest of its key.
         self._last: tuple[list[Any], Any] = [], None
         self._row = 0  # so many before it had the same rest
+        self._words: dict[str, None] = {}  # what was another one in these
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
@@ -124,17 +125,20 @@ class CompiledFunction:
     def _warn_of_many(self, key: Any) -> None:
         """Says once what makes a graph at each call."""
         outside = self._guards.key()
-        before, self._last = self._last, (outside, key[2 + len(outside) :])
+        # A hash, as arguments compare as they like, and would be kept alive.
+        before, self._last = self._last, (outside, hash(key[2 + len(outside) :]))
         words = self._guards.changed(before[0], outside)
         if not words or before[1] != self._last[1]:
             self._row = 0
+            self._words.clear()
             return
         self._row += 1
+        self._words.update(dict.fromkeys(words))
         if self._row == _MANY:
             name = getattr(self._function, "__qualname__", repr(self._function))
             warnings.warn(
                 f"[compile] {name} is traced again and again: it reads "
-                f"{', '.join(dict.fromkeys(words))}, which was another one at each of "
+                f"{', '.join(self._words)}, of which one was another at each of "
                 f"{_MANY} calls. Give that as an argument, or write into the tensor "
                 "that is there.",
                 RuntimeWarning,

@@ -127,9 +127,7 @@ def _parsed(text: str) -> OpDefinition:
         attrs=tuple(map(_attribute, plain["attrs"])),
         doc=plain.get("doc") or "",
         stateful=bool(plain.get("stateful")),
-        one_list=bool(
-            plain.get("one_list", any(output.is_list for output in outputs))
-        ),
+        one_list=bool(plain.get("one_list", any(output.is_list for output in outputs))),
     )
 
 
@@ -155,9 +153,7 @@ def attributes_of(
     handle has them; inputs: its symbols.
     """
     named = json.loads(arguments or "[]")
-    found = {
-        name: _plain(value) for name, value in named if not _holds_tensors(value)
-    }
+    found = {name: _plain(value) for name, value in named if not _holds_tensors(value)}
     definition = definition_of(registered) if "::" in registered else None
     if definition is not None:
         there = [_filled(value, inputs) for _, value in named]

@@ -50,7 +50,6 @@ class OpError(Exception):
             where = f", made by the line {self.op.call_site}"
         return f"{self.message} [operation {self.op.name!r}, {self.op.type}{where}]"
 
-
     def __reduce__(self) -> Any:
         """The text and the code: an operation is nothing without its graph."""
         return _unpickled, (_plain(type(self)), self.message, self.error_code)
@@ -108,8 +107,10 @@ def error_code_from_exception_type(cls: type[OpError]) -> int:
 # What the first that the exception is an instance of means; texts are the core's.
 _KINDS: list[tuple[type[BaseException], str, str]] = [
     # The code of a status stands in front of the text (cpp/framework/status.cc).
-    *((RuntimeError, f"{re.sub('(?<=[a-z])(?=[A-Z])', '_', n).upper()}: ", n)
-      for n in _NAMES),
+    *(
+        (RuntimeError, f"{re.sub('(?<=[a-z])(?=[A-Z])', '_', n).upper()}: ", n)
+        for n in _NAMES
+    ),
     (core.InternalError, "", "Internal"),
     (RuntimeError, "Attempting to use uninitialized value", "FailedPrecondition"),
     (Exception, "Timed out", "DeadlineExceeded"),

@@ -27,10 +27,7 @@ def refuse_large(node: Node, arguments: dict[str, Any]) -> None:
     """
     symbols = [s for value in arguments.values() for s in _tensors_of(value)]
     sizes = [
-        size
-        for symbol in symbols
-        for size in _sizes(symbol) or ()
-        if size is not None
+        size for symbol in symbols for size in _sizes(symbol) or () if size is not None
     ]
     ints = [i for value in arguments.values() for i in _ints_of(value)]
     stored = [t for t in symbols if not isinstance(t, Symbol)]

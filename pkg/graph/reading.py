@@ -225,9 +225,7 @@ def _check_gradients(node: Node, before: dict[str, Node]) -> None:
             )
         name, port = node.inputs[item.to]
         if not before[name].outputs[port][0].is_floating_point:
-            raise node.error(
-                f"expected ys, xs and stops of floats, got {name}:{port}"
-            )
+            raise node.error(f"expected ys, xs and stops of floats, got {name}:{port}")
     for item in grad_ys:
         if item is not None and not _is_a(item, "input") and not _is_a(item, "tensor"):
             raise node.error(f"expected tensors or None for grad_ys, got {shown(item)}")

@@ -206,7 +206,11 @@ class Session(PartialRuns, Tracing):
             except (KeyError, TypeError):
                 feed_dict = self._feeds_of(feed_dict)
                 prepared = self._prepare(fetches, feed_dict)
-        values = [*feed_dict.values()] if feed_dict else []
+        try:
+            values = [*feed_dict.values()] if feed_dict else []
+        except AttributeError:
+            self._feeds_of(feed_dict)  # which says what it should be
+            raise
         if options is None and not trace:
             # What most calls are is written out: a method of its own costs a tenth.
             for value in values:

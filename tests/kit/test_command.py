@@ -319,6 +319,33 @@ def test_the_name_of_a_module(text: str, tmp_path: Path) -> None:
     assert module_name(tmp_path / "x.i") == "here"
 
 
+@pytest.mark.parametrize(
+    "text, read",
+    [
+        (
+            "Part* part = new Part{{1}, 2}; // = new\nint a;",
+            "Part* part ; // = new\nint a;",
+        ),
+        ("T *a = new T, *b = new M<T, T>(\n);", "T *a , *b \n;"),
+        ("int* f = new F([] { return 1; }());", "int* f ;"),
+        (
+            "void f(T* p = new T(1), int k = 2);",
+            "void f(T* p = SWIGKIT_AS_WRITTEN(new T(1)), int k = 2);",
+        ),
+        (
+            "A(T* p = new T) : p_(p) {}",
+            "A(T* p = SWIGKIT_AS_WRITTEN(new T)) : p_(p) {}",
+        ),
+        ("#define MAKE(x) x = new T\nint a;", None),
+        ('auto text = "p = new T; x"; /* = new */ int a;', None),
+        ("bool f() { return a == new T; }", None),
+    ],
+)
+def test_values_that_are_made_by_new(text: str, read: str | None) -> None:
+    """SWIG cannot read them; what stands beside them stays."""
+    assert readable.readable(text) == read
+
+
 def test_a_project_that_moved(tmp_path: Path) -> None:
     """Copies of headers are those of the headers beside them, not of the old place."""
     header, copy = Path("x.h"), Path("build/readable/x.h")

@@ -108,7 +108,7 @@ def test_members_with_values_in_braces(m):
 
 def test_methods_for_const_and_other_objects(m):
     """One method of Python; a text is a value."""
-    assert m.Widget().text() == "text"
+    assert m.Widget().text() == "text" and m.Widget().constness() == 0
 
 
 def test_method_templates(m):

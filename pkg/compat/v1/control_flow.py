@@ -177,9 +177,9 @@ _NAMES = ("true_fn", "false_fn")
 
 
 def _check_branches(true: tuple[Any, list[Any]], false: tuple[Any, list[Any]]) -> None:
-    said = "Incompatible return values of true_fn and false_fn: "
-    check_alike(true[0], false[0], said)
-    _check_sequences(true[0], false[0], said)
+    said = "Incompatible return {} of true_fn and false_fn: "
+    check_alike(true[0], false[0], said.format("values"))
+    _check_sequences(true[0], false[0], said.format("types"))
     for one, other in zip(true[1], false[1]):
         if one != other:
             raise ValueError(

@@ -98,7 +98,7 @@ def _operators(tree: ElementTree.Element) -> Iterator[tuple[str, str]]:
             signs[name] = has["sym_name"]
     for space in sorted(spaces - {"", "std", "swigkit"}):
         for name, symbol in sorted(signs.items()):
-            yield _flat(space) + symbol, f"{space}::{name}"
+            yield f"{_flat(space)}_x{symbol}", f"{space}::{name}"
 
 
 def operator_name(symbol: str) -> str:

@@ -77,12 +77,13 @@ SPELLINGS = (
         r"\1",
     ),
     # `std::string text("x");` and not `std::string text(int);`
-    (re.compile(r"(\b[\w:<>,]+[ \t]+\w+)\((?=[\"'\d-])[^;{}]*\)(?=\s*;)"), r"\1"),
+    (
+        re.compile(r"(\b(?!new\b)[\w:<>,]+[ \t]+\w+)\((?=[\"'\d-])[^;{}]*\)(?=\s*;)"),
+        r"\1",
+    ),
     # `auto [a, b] = pair;`
     (re.compile(r"\bauto\s*&?\s*\[[\w\s,]+\]\s*=[^;{}]*;"), ""),
     (re.compile(r"\busing\s+enum\s+[\w:]+\s*;"), ""),
-    # `Part* part = new Part{1};`
-    (re.compile(r"(?<![=!<>])=\s*new\b(?:[^;{}]|\{[^{};]*\})*(?=;)"), ""),
     # `int bits : 3 = 1;`
     (re.compile(r"(\b\w+\s*:\s*\d+)\s*=\s*\w+(?=\s*;)"), r"\1"),
 )
@@ -95,6 +96,13 @@ COMMENT = r"//[^\n]*|/\*.*?\*/"
 TOKEN = re.compile(rf"(?P<text>{TEXT})|{COMMENT}|(?P<brace>[{{}}])", re.S)
 SPACE = re.compile(rf"(?P<text>{TEXT})|(?:{COMMENT}|\s)+", re.S)
 LAST = re.compile(rf"(?:{COMMENT}|\s)*[,)]", re.S)
+# `Part* part = new Part{1};`
+NEW = re.compile(
+    rf"(?P<skip>{TEXT}|{COMMENT}|^[ \t]*\#(?:\\.|[^\\\n])*)"
+    r"|(?<![=!<>])=\s*new\b\s*(?:[\w:]+(?:\s*<[^;(){}]*>)?)?",
+    re.S | re.M,
+)
+BRACKET = re.compile(rf"{TEXT}|{COMMENT}|(?P<bracket>[(){{}}\[\],;])", re.S)
 
 
 class Headers:
@@ -231,7 +239,7 @@ class Headers:
 
 def readable(text: str) -> str | None:
     """The header as SWIG reads it; None when nothing is to be changed."""
-    changed = text
+    changed = _without_news(text)
     for pattern, spelling in SPELLINGS:
         changed = pattern.sub(spelling, changed)
     changed = _with_braces(_without_lambdas(changed))
@@ -251,6 +259,41 @@ def _without_lambdas(text: str) -> str:
         text = text[: found.start()] + new + text[end:]
         at = found.start() + len(new)
     return text
+
+
+def _without_news(text: str) -> str:
+    """Of variables; what is the default of a parameter is copied."""
+    at = 0
+    while found := NEW.search(text, at):
+        at = found.end()
+        if found["skip"]:
+            continue
+        comma, end = _value_ends(text, at)
+        if end == len(text) or text[end] not in ";)":
+            continue
+        past = end if comma is None else comma
+        new = "\n" * text.count("\n", found.start(), past)
+        if text[end] == ")":
+            new = _written(text, found.start() + 1, past)
+        text = text[: found.start()] + new + text[past:]
+        at = found.start() + len(new)
+    return text
+
+
+def _value_ends(text: str, at: int) -> tuple[int | None, int]:
+    """The first comma in no bracket, and the bracket or semicolon that ends all."""
+    comma, depth = None, 0
+    for found in BRACKET.finditer(text, at):
+        sign = found["bracket"]
+        if sign in ("(", "[", "{"):
+            depth += 1
+        elif depth and sign in (")", "]", "}"):
+            depth -= 1
+        elif sign == "," and not depth and comma is None:
+            comma = found.start()
+        elif sign and sign != "," and not depth:
+            return comma, found.start()
+    return comma, len(text)
 
 
 def _with_braces(text: str) -> str:

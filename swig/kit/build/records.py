@@ -50,6 +50,7 @@ class Function:
     result: str  # C++ type
     static: bool = False
     virtual: bool = False
+    const: bool = False  # a method for const objects, too
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
     extended: bool = False  # by %extend
@@ -145,12 +146,15 @@ def is_iterator(cpp: str) -> bool:
 
 def distinct(overloads: list[Function]) -> list[Function]:
     """Without those that take what one before takes: to Python a method for const
-    objects is no other."""
+    objects is no other, and the one for others is what C++ calls."""
     found: dict[tuple[object, ...], Function] = {}
     for function in overloads:
-        types = tuple(p.type for p in function.given)
-        first = found.setdefault((function.static, function.operand, *types), function)
-        first.doc = first.doc or function.doc
+        key = (function.static, function.operand, *(p.type for p in function.given))
+        first = found.setdefault(key, function)
+        if first.const and not function.const:
+            found[key] = function
+        doc = first.doc or function.doc
+        found[key].doc = doc
     return list(found.values())
 
 

@@ -465,6 +465,7 @@ def _function(
                 _source_text(of.get("value")),
             )
         )
+    const = has.get("decl", "").startswith("q(const).")
     declared = has.get("decl", "").removeprefix("q(const).")
     _, rest = split_function(declared)
     return Function(
@@ -475,6 +476,7 @@ def _function(
         result=cpp_type(rest + has.get("type", "void")),
         static="static" in has.get("storage", "").split(),
         virtual="virtual" in has.get("storage", "").split(),
+        const=const,
         doc=_doc(has),
         features=_features(has),
         extended="feature_extend" in has,

@@ -130,6 +130,8 @@ class Widget {
   int click(int x) const { return on_click ? on_click(x) : -1; }
   std::string& text() { return text_; }
   const std::string& text() const { return text_; }
+  int constness() const { return 1; }
+  int constness() { return 0; }  // which is called, though it is the second
   const Names& all() const& { return names; }
   template <class T>
   T to() const {

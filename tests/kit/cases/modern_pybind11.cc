@@ -62,6 +62,7 @@ PYBIND11_MODULE(modern, m) {
       .def_readwrite("pair", &Widget::pair)
       .def("click", &Widget::click, py::arg("x"))
       .def("text", py::overload_cast<>(&Widget::text, py::const_))
+      .def("constness", py::overload_cast<>(&Widget::constness))
       .def("all", [](const Widget& widget) { return widget.all(); })
       .def("as_double", &Widget::to<double>);
   m.def("call", &modern::call, py::arg("function") = nullptr);

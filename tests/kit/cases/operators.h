@@ -225,7 +225,7 @@ class Door {
 }  // namespace operators
 
 /// The same sign in another namespace, and as a friend.
-namespace elsewhere {
+namespace OTHER {  // in capitals, as SWIG joins names
 struct Sum {
   int n = 1;
 };
@@ -235,7 +235,7 @@ class Difference {
   int n = 5;
   friend Difference operator-(const Difference& a, int b) { return Difference{a.n - b}; }
 };
-}  // namespace elsewhere
+}  // namespace OTHER
 inline operators::Label operator|(const operators::Label& a, const operators::Label& b) {
   return {a.text + "|" + b.text};
 }

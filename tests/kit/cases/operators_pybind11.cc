@@ -135,13 +135,13 @@ PYBIND11_MODULE(operators, m) {
       .def(py::init<>())
       .def_readwrite("second", &Pair<int>::second)
       .def("__str__", [=](const Pair<int>& pair) { return printed(pair); });
-  py::class_<elsewhere::Sum>(m, "Sum")
+  py::class_<OTHER::Sum>(m, "Sum")
       .def(py::init<>())
-      .def_readwrite("n", &elsewhere::Sum::n)
+      .def_readwrite("n", &OTHER::Sum::n)
       .def(py::self + py::self);
-  py::class_<elsewhere::Difference>(m, "Difference")
+  py::class_<OTHER::Difference>(m, "Difference")
       .def(py::init<>())
-      .def_readwrite("n", &elsewhere::Difference::n)
+      .def_readwrite("n", &OTHER::Difference::n)
       .def(py::self - int());
   py::class_<Fixed>(m, "Fixed")
       .def(py::init<>())

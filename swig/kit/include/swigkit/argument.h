@@ -137,7 +137,7 @@ bool refuse(const Argument& where, Text expected, PyObject* got) {
   return refuse(where, expected, got);
 }
 
-/// Sets ValueError for a text that ends where C++ would see no end.
+/// Sets ValueError for a text with a NUL, at which C++ would see its end.
 [[gnu::cold, gnu::noinline]] inline bool refuse_nul(const Argument& where) {
   PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'", where.function,
                where.text().c_str());

@@ -168,7 +168,11 @@ struct ConvertBySequence {
     return true;
   }
   static PyObject* cast(const Sequence& value) {
-    return ConvertSequence<Items>::cast(value);
+    if constexpr (std::is_same_v<typename Sequence::value_type, std::byte>) {
+      return Convert<Items>::cast(Items(std::begin(value), std::end(value)));
+    } else {
+      return ConvertSequence<Items>::cast(value);
+    }
   }
 };
 template <class T>
