@@ -34,6 +34,11 @@ HEADERS = {
         }
         inline void keep(std::shared_ptr<Shape> shape) { shelf() = shape; }
         inline std::shared_ptr<Shape> kept() { return shelf(); }
+        struct Part {
+          int size;
+          std::string name = "a name that has a memory of its own";
+          explicit Part(int size) : size(size) {}
+        };
         }
         """,
     "circles.h": """\
@@ -57,6 +62,23 @@ HEADERS = {
         inline std::shared_ptr<shapes::Shape> plain() {
           return std::make_shared<shapes::Shape>();
         }
+        class Stock {
+         public:
+          Stock() = default;
+          Stock(const Stock&) = delete;
+          shapes::Part* add(int size) {
+            return parts_.emplace_back(std::make_unique<shapes::Part>(size)).get();
+          }
+          shapes::Part* take() { return take_owner().release(); }
+          std::unique_ptr<shapes::Part> take_owner() {
+            auto last = std::move(parts_.back());
+            parts_.pop_back();
+            return last;
+          }
+
+         private:
+          std::vector<std::unique_ptr<shapes::Part>> parts_;
+        };
         }
         """,
 }
@@ -80,6 +102,7 @@ INTERFACES = {
         %}
         %import "shapes.i"
         %shared(circles::Circle)
+        %newobject circles::Stock::take;
         %include "circles.h"
         """,
 }
@@ -157,6 +180,22 @@ def ask(folder: Path, code: str, status: int = 0) -> str:
 def test_classes_of_another_module(folder: Path) -> None:
     """Bases, arguments, results, containers, enums and overrides."""
     assert ask(folder, PROGRAM) == "fine\n"
+
+
+def test_what_is_lent_and_given_is_one_object(folder: Path) -> None:
+    """Of a class of the other module, which itself gives no object away."""
+    code = """
+import circles
+for way in ("take", "take_owner"):
+    stock = circles.Stock()
+    lent = stock.add(1)
+    given = getattr(stock, way)()
+    assert given is lent, way
+    del given
+    assert lent.size == 1 and lent.name.startswith("a name"), way
+print("fine")
+"""
+    assert ask(folder, code) == "fine\n"
 
 
 def test_the_other_module_is_imported_with_it(folder: Path) -> None:

@@ -523,6 +523,55 @@ def test_plain_pointers_that_cpp_takes(m, kit, refuses):
     assert m.count_alive() == before
 
 
+def test_a_refused_call_leaves_the_object_to_python(m, kit, refuses):
+    """The argument that does not fit stands after it; or another overload takes it."""
+    if not kit:
+        pytest.skip("a std::unique_ptr stands for these pointers there")
+    before = m.count_alive()
+    part = m.Part(2)
+    with refuses("[adopt] expected an int for 'more', got str"):
+        m.adopt(part, "x")
+    assert part.size == 2
+    assert m.adopt_any(part, "x") == "2x"
+    assert m.adopt_any(m.Part(3), 4) == "7" == str(m.adopt(m.Part(3), 4))
+    other = m.Part(4)
+    with pytest.raises(TypeError):
+        m.adopt_any(other, [])
+    assert other.size == 4
+    with pytest.raises(ValueError):
+        m.adopt_any(part, "x")
+    assert m.count_alive() == before + 1
+
+
+def test_what_only_cpp_may_end_is_not_owned(m, kit):
+    """Even if it was lent before it was given."""
+    if not kit:
+        pytest.skip("pybind11 says so of the class")
+    lent = m.Hidden.one()
+    given = m.Hidden.fresh()
+    assert given is lent
+    del given, lent
+    gc.collect()
+    assert m.Hidden.one().x == 3
+
+
+def test_what_counts_in_itself_is_shared_when_it_is_given(m, kit):
+    """Though it was lent before: C++ may have a share."""
+    if not kit:
+        pytest.skip("pybind11 has a share from the beginning")
+    before = m.count_alive()
+    lent = m.lend_rated()
+    given = m.give_rated()
+    assert given is lent and given.shares == 1
+    m.keep_rated(given)
+    assert given.shares == 2
+    del given, lent
+    gc.collect()
+    assert m.count_alive() == before + 1
+    m.keep_rated(None)
+    assert m.count_alive() == before
+
+
 def test_members_that_own(m, kit, refuses):
     """const ones, of const objects, in arrays."""
     before = m.count_alive()

@@ -499,6 +499,67 @@ def test_overridden_objects_that_cpp_gives_back(m, kit):
     assert dead() is None
 
 
+@pytest.mark.parametrize("way", ["send_off", "send_shared"])
+def test_given_objects_come_back_in_other_pointers(m, kit, adding, way):
+    """The object of Python is what it was; C++ may have shares in it then."""
+    if not kit:
+        pytest.skip("pybind11 needs the holder of the class")
+    party, one = m.Party(), adding(10)
+    dead, before = weakref.ref(one), m.Party.farewells
+    party.invite(one)
+    assert party.show() is one
+    back = getattr(party, way)()
+    assert back is one and back.visit(1) == 11 and m.name_of(one) == "adding 10"
+    del one
+    gc.collect()
+    assert sys.getrefcount(back) == 2
+    party.share(back)
+    del back
+    gc.collect()
+    assert party.visit_shared(1) == 11 and m.Party.farewells == before
+    party.share(None)
+    gc.collect()
+    assert dead() is None and m.Party.farewells == before + (way == "send_off")
+
+
+@pytest.mark.parametrize("way", ["send_off", "send_shared"])
+def test_what_came_back_ends_with_its_last_name(m, kit, adding, way):
+    if not kit:
+        pytest.skip("pybind11 needs the holder of the class")
+    party, one = m.Party(), adding(10)
+    dead = weakref.ref(one)
+    party.invite(one)
+    del one
+    back = getattr(party, way)()
+    assert back is dead() and back.seen == []
+    del back
+    gc.collect()
+    assert dead() is None
+
+
+@pytest.mark.parametrize("way", ["show", "pretend"])
+def test_given_objects_that_cpp_shows(m, kit, adding, way):
+    """By a pointer that does not delete them."""
+    if not kit:
+        pytest.skip("pybind11 needs the holder of the class")
+    party, one = m.Party(), adding(10)
+    dead = weakref.ref(one)
+    party.invite(one)
+    del one
+    shown = getattr(party, way)()
+    assert shown is dead()
+    del shown
+    gc.collect()
+    assert party.visit(1) == 11
+    shown = getattr(party, way)()
+    party.end()
+    with pytest.raises(ValueError):
+        m.name_of(shown)
+    del shown
+    gc.collect()
+    assert dead() is None
+
+
 def test_overloads_take_the_nearest_class(m):
     assert m.best(m.Square()) == "square" and m.best(m.Polygon(3)) == "shape"
     assert m.best(m.make("square")) == "square"

@@ -36,6 +36,7 @@ class Classes:
         name = self._full_name(cls)
         lines = [
             f"if (!swigkit::import_class(module, swigkit::class_of<{cls.cpp}>, "
+            f"swigkit::g_owned_singly< {cls.cpp} >, "
             f'"{cls.imported}", "{name}")) return -1;'
         ]
         lines += [import_statement(e, cls.imported, f"{name}.") for e in cls.enums]

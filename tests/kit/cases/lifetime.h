@@ -198,6 +198,62 @@ struct Chest {
   ~Chest() { delete plain; }
 };
 inline int size_of(std::unique_ptr<Part> part) { return part ? part->size : -1; }
+/// Take the part over, if the other argument fits.
+inline int adopt(Part* part, int more) { return std::unique_ptr<Part>(part)->size + more; }
+inline std::string adopt_any(Part* part, int more) {
+  return std::to_string(adopt(part, more));
+}
+inline std::string adopt_any(Part* part, const std::string& more) {
+  return std::to_string(adopt(part, 0)) + more;
+}
+
+// --- lent, and then given where Python has to end it in a way of its own ---------------------
+
+/// Nobody but itself can delete it.
+class Hidden {
+ public:
+  static Hidden* one() {
+    static auto* hidden = new Hidden;
+    return hidden;
+  }
+  static Hidden* fresh() { return one(); }
+  int x = 3;
+
+ private:
+  ~Hidden() = default;
+};
+/// Counts its shares in itself.
+struct Rated : Counted {
+  int shares = 0;
+  Rated() = default;
+  Rated(const Rated&) = delete;
+};
+template <class T>
+class Share {
+ public:
+  Share() = default;
+  explicit Share(T* object) : object_(object) {
+    if (object_) ++object_->shares;
+  }
+  Share(const Share& other) : Share(other.object_) {}
+  Share& operator=(Share other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Share() {
+    if (object_ && --object_->shares == 0) delete object_;
+  }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  T* object_ = nullptr;
+};
+inline Rated* rated = nullptr;
+inline Rated* lend_rated() { return rated = rated ? rated : new Rated; }
+inline Rated* give_rated() { return std::exchange(rated, nullptr); }
+inline Share<Rated> kept_rated;
+inline void keep_rated(Share<Rated> share) { kept_rated = std::move(share); }
 
 // --- small classes, that may lie in their Python objects ------------------------------------
 

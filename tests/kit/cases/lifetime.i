@@ -14,6 +14,12 @@
 %keeps_alive(lifetime::View::View, 1, 2)
 %newobject lifetime::new_item;
 %newobject lifetime::Stock::take;
+%newobject lifetime::Hidden::fresh;
+%newobject lifetime::give_rated;
+%intrusive(lifetime::Rated, lifetime::Share<lifetime::Rated>)
+%ignore lifetime::Share;
+%ignore lifetime::rated;
+%ignore lifetime::kept_rated;
 %apply SWIGTYPE *DISOWN { lifetime::Part *part };
 %rename(pass_) lifetime::pass;
 %include "lifetime.h"

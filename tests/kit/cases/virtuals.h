@@ -125,6 +125,30 @@ class Party {
     visitors_.pop_back();
     return last;
   }
+  /// The same in other pointers.
+  struct Farewell {
+    void operator()(Visitor* visitor) const {
+      ++farewells;
+      delete visitor;
+    }
+  };
+  std::unique_ptr<Visitor, Farewell> send_off() {
+    return std::unique_ptr<Visitor, Farewell>(send_home().release());
+  }
+  std::shared_ptr<Visitor> send_shared() { return send_home(); }
+  /// Stays the party's.
+  std::shared_ptr<Visitor> show() const {
+    return {visitors_.back().get(), [](Visitor*) {}};
+  }
+  struct Nothing {
+    void operator()(Visitor*) const {}
+  };
+  std::unique_ptr<Visitor, Nothing> pretend() const {
+    return std::unique_ptr<Visitor, Nothing>(visitors_.back().get());
+  }
+  void share(std::shared_ptr<Visitor> visitor) { shared_ = std::move(visitor); }
+  int visit_shared(int value) const { return shared_ ? shared_->visit(value) : 0; }
+  static inline int farewells = 0;
   /// On a thread that Python does not know.
   void end() {
     std::thread([this] { visitors_.clear(); }).join();
@@ -132,6 +156,7 @@ class Party {
 
  private:
   std::vector<std::unique_ptr<Visitor>> visitors_;
+  std::shared_ptr<Visitor> shared_;
 };
 
 /// Kept by C++ in shared pointers.

@@ -14,6 +14,8 @@
 %value(virtuals::Visitor)
 %value(virtuals::Doubler)
 %value(virtuals::Party)
+%ignore virtuals::Party::Farewell;
+%ignore virtuals::Party::Nothing;
 %shared(virtuals::Listener)
 %shared(virtuals::Shape)
 %shared(virtuals::Polygon)

@@ -306,14 +306,17 @@ struct InPointer {
 /// name, for which SWIG has the same typemap, only looks at it.
 template <class T>
 struct InOwned {
+  In<std::unique_ptr<T>> in;
+
   bool load(PyObject* object, const Argument& where, T*& pointer) {
     if (object == Py_None && where.optional) return pointer = nullptr, true;
-    std::unique_ptr<T> taken;
     if (object == Py_None) return refuse(where, Convert<T>::expected, object);
-    if (!Convert<std::unique_ptr<T>>::load(object, taken, where)) return false;
-    pointer = taken.release();
+    if (!in.load(object, where)) return false;
+    pointer = in.get()->get();
     return true;
   }
+  /// C++ has it: all arguments were converted.  Before, a refused call gives it back.
+  void release() { (void)in.get()->release(); }
 };
 template <class T>
 struct InOwned<const T> {
@@ -322,6 +325,7 @@ struct InOwned<const T> {
   bool load(PyObject* object, const Argument& where, T*& pointer) {
     return in.load(object, where, pointer);
   }
+  void release() {}
 };
 
 template <class T>

@@ -337,16 +337,33 @@ inline Instance* allocate(PyTypeObject* type) {
   return self;
 }
 
+/// The C++ object is Python's from now on.
+inline void own(Instance* self) {
+  const Class& record = *self->record;
+  // Without a public destructor, or of a %borrowed class, the object is C++'s.
+  if (!record.destroy) return;
+  self->owner = Owner::Python;
+  if (record.shares_itself && !self->overridden) {
+    self->holder = record.share(self->object, nullptr);
+    self->owner = Owner::Shared;
+  }
+}
+/// The same of one that C++ lent before.
+inline void own_lent(Instance* self) {
+  own(self);
+  if (self->owner == Owner::Nobody) return;
+  // What C++ had of an overridden object (take_from()).
+  if (std::exchange(self->given, false)) Py_DECREF(reinterpret_cast<PyObject*>(self));
+}
+
 /// Gives the C++ object to the Python object, or lets it refer to it.
 inline void put(Instance* self, void* object, const Class& record, Owner owner) {
   self->object = object;
   self->record = &record;
-  // Without a public destructor, or of a %borrowed class, the object is C++'s.
-  if (owner == Owner::Python && !record.destroy) owner = Owner::Nobody;
   self->owner = owner;
-  if (owner == Owner::Python && record.shares_itself && !self->overridden) {
-    self->holder = record.share(object, nullptr);
-    self->owner = Owner::Shared;
+  if (owner == Owner::Python) {
+    self->owner = Owner::Nobody;
+    own(self);
   }
   if (record.tracked) track(self);
 }
@@ -408,11 +425,7 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
         Py_DECREF(found);
         return self->outer;
       }
-      if (owner == Owner::Python && self->owner == Owner::Nobody) {
-        self->owner = owner;
-        // What C++ had of an overridden object (take_from()).
-        if (std::exchange(self->given, false)) Py_DECREF(found);
-      }
+      if (owner == Owner::Python && self->owner == Owner::Nobody) own_lent(self);
       return found;
     }
   }
@@ -524,19 +537,28 @@ PyObject* wrap_pointer(T* object, Owner owner) {
   return wrap_object(address, *record, owner);
 }
 
-/// The same of one that others share.
+/// Whether the object ends with these pointers: others may only show it.
 template <class T>
-PyObject* wrap_shared(std::shared_ptr<T> object) {
+bool is_owned_by(const std::shared_ptr<T>& object) {
+  return std::get_deleter<std::default_delete<T>>(object) ||
+         std::get_deleter<std::default_delete<const T>>(object);
+}
+/// The same of one that others share; `owned` says that it was in a std::unique_ptr.
+template <class T>
+PyObject* wrap_shared(std::shared_ptr<T> object, bool owned = false) {
   if (!object) Py_RETURN_NONE;
   const auto [address, record] = most_derived(object.get());
   PyObject* made = wrap_object(address, *record, Owner::Shared);
   if (!made) return nullptr;
   auto* self = reinterpret_cast<Instance*>(made);
-  // An overridden object may not keep itself alive.
-  if (!self->holder && self->owner != Owner::Python && !self->overridden) {
-    self->holder = std::const_pointer_cast<std::remove_cv_t<T>>(std::move(object));
-    self->owner = Owner::Shared;
-  }
+  if (self->holder || self->owner == Owner::Python) return made;
+  // An overridden object may not keep itself alive, unless C++ gave back what it had.
+  const bool gives_back = self->given && object.use_count() == 1 &&
+                          (owned || is_owned_by(object));
+  if (self->overridden && !gives_back) return made;
+  self->holder = std::const_pointer_cast<std::remove_cv_t<T>>(std::move(object));
+  self->owner = Owner::Shared;
+  if (std::exchange(self->given, false)) Py_DECREF(made);
   return made;
 }
 

@@ -7,11 +7,29 @@
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
+/// Whether a std::shared_ptr of C++'s has the overridden object, which was given to C++ and
+/// came back so (wrap_shared()).
+inline bool came_home(const Instance* self) {
+  return self->overridden && self->holder && !self->record->shares_itself &&
+         !std::get_deleter<EndOfShares>(self->holder);
+}
+/// C++ has it alone again: if that was the last share, the object ends here (end_director()).
+inline void give_again(Instance* self) {
+  Py_INCREF(reinterpret_cast<PyObject*>(self));
+  self->owner = Owner::Nobody;
+  self->given = true;
+  PyObject *error_type, *error, *traceback;
+  PyErr_Fetch(&error_type, &error, &traceback);  // which a destructor may not see
+  self->holder.reset();
+  PyErr_Restore(error_type, error, traceback);
+}
+
 /// tp_finalize of classes that Python may override: nobody in Python needs the object any
 /// more.  If others have shares in it these keep its Python object, whose methods C++ calls.
 inline void finalize_overridden(PyObject* object) {
   auto* self = reinterpret_cast<Instance*>(object);
   if (!self->overridden || !self->holder) return;
+  if (came_home(self)) return give_again(self);
   if (!std::get_deleter<EndOfShares>(self->holder)) return;
   Py_INCREF(object);
   self->held = true;
@@ -31,12 +49,13 @@ inline void EndOfShares::operator()(void* object) const {
 /// good as long as it lives.  False when its class has a finalizer of its own, or when it
 /// was finalized already: CPython does that once.
 inline bool share_overridden(Instance* self) {
-  if (self->holder) return true;
+  if (self->holder && !came_home(self)) return true;
   PyTypeObject* type = Py_TYPE(self);
   auto* object = reinterpret_cast<PyObject*>(self);
-  if (self->owner != Owner::Python || type->tp_finalize != finalize_overridden)
-    return false;
+  if (type->tp_finalize != finalize_overridden) return false;
   if (PyType_IS_GC(type) && PyObject_GC_IsFinalized(object)) return false;
+  if (self->holder) return true;
+  if (self->owner != Owner::Python) return false;
   self->holder = self->record->share(self->object, self);
   self->owner = Owner::Shared;
   return true;
@@ -162,11 +181,15 @@ inline void end_director(PyObject* object, const void* whole) {
   GilAcquire gil;
   if (g_registry->left.erase(whole)) return;
   auto* self = reinterpret_cast<Instance*>(object);
-  if (!std::exchange(self->given, false)) return;
+  const bool given = std::exchange(self->given, false);
+  // It may be deleted by C++ though it came home: by a deleter that does nothing.
+  const bool only_shown = !given && self->object && came_home(self);
+  if (!given && !only_shown) return;
   untrack(self);
   self->object = nullptr;
   self->owner = Owner::Taken;
-  drop(object);
+  if (given) drop(object);
+  else self->holder.reset();
 }
 
 /// An object that C++ lends to an override or a callback by reference.  If Python keeps it,

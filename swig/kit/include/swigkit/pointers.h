@@ -39,6 +39,11 @@ struct Convert<std::shared_ptr<T>> {
       return wrap_shared<Plain>(std::const_pointer_cast<Plain>(value));
     else return value ? Convert<Plain>::cast(*value) : new_ref(Py_None);
   }
+  static PyObject* cast(std::shared_ptr<T>&& value) {
+    if constexpr (IsWrapped<Plain>)
+      return wrap_shared<Plain>(std::const_pointer_cast<Plain>(std::move(value)));
+    else return cast(std::as_const(value));
+  }
 };
 
 template <class T>
@@ -120,7 +125,7 @@ struct Convert<std::unique_ptr<T, D>> {
   static PyObject* cast(Pointer&& value) {
     if (!value) Py_RETURN_NONE;
     return wrap_shared<Plain>(
-        std::const_pointer_cast<Plain>(std::shared_ptr<T>(std::move(value))));
+        std::const_pointer_cast<Plain>(std::shared_ptr<T>(std::move(value))), true);
   }
 };
 

@@ -148,6 +148,8 @@ namespace std {
 %typemap(in) SWIGTYPE *DISOWN (swigkit::InOwned< std::remove_pointer_t< $1_type > > held) {
   if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, $1)) SWIG_fail;
 }
+// After the conversion of all arguments.
+%typemap(check) SWIGTYPE *DISOWN { held$argnum.release(); }
 // `swig_obj` are the arguments: a reference keeps those alive that it may be a part of.
 %typemap(out) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
               const enum SWIGTYPE & {
