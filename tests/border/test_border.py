@@ -112,8 +112,10 @@ def test_bools():
     """A real bool comes back."""
     for value in (True, False, np.bool_(True), np.bool_(False)):
         assert border.same_bool(value) is bool(value)
-    if SWIG:  # whatever has a truth value; pybind11 takes no ints and no lists
-        assert border.same_bool([1]) is True and border.same_bool(0) is False
+    if SWIG:  # what says of itself whether it is true; pybind11 takes no ints
+        assert border.same_bool(1) is True and border.same_bool(0) is False
+        with wrong("[same_bool] expected a bool for 'value', got list"):
+            border.same_bool([1])
         with pytest.raises(ValueError, match="ambiguous"):
             border.same_bool(np.ones(2))
 
