@@ -34,8 +34,8 @@ PYBIND11_MODULE(calls, m) {
   m.def("kind", py::overload_cast<const Box&>(&kind));
   m.def("kind", py::overload_cast<const Circle&>(&kind));
   m.def("near", py::overload_cast<double>(&near));
+  m.def("nearer", py::overload_cast<int>(&nearer));  // a float takes an int, too
   m.def("nearer", py::overload_cast<float>(&nearer));
-  m.def("nearer", py::overload_cast<int>(&nearer));
   m.def("near", py::overload_cast<const std::string&>(&near));
   m.def("empty", py::overload_cast<const Box*>(&empty), py::arg("box") = nullptr);
   m.def("empty", py::overload_cast<const std::string&>(&empty));
