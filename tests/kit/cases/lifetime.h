@@ -192,7 +192,7 @@ struct Chest {
   const std::unique_ptr<Part> fixed = std::make_unique<Part>(7);
   std::unique_ptr<const Part> sealed = std::make_unique<const Part>(8);
   std::array<std::unique_ptr<Part>, 2> pair{std::make_unique<Part>(9), nullptr};
-  Part* plain = new Part{10};
+  Part* const plain = new Part{10};
   Chest() = default;
   Chest(const Chest&) = delete;
   ~Chest() { delete plain; }

@@ -78,7 +78,7 @@ PYBIND11_MODULE(lifetime, m) {
       .def_property_readonly("pair", part([](Chest& c) {
                                return std::vector{c.pair[0].get(), c.pair[1].get()};
                              }))
-      .def_readwrite("plain", &Chest::plain);
+      .def_readonly("plain", &Chest::plain);
   m.def("size_of", &size_of, py::arg("part"));
 
   auto small = [&]<class T>(py::class_<T, py::smart_holder> cls) {

@@ -121,6 +121,7 @@ class Party {
     return total;
   }
   std::unique_ptr<Visitor> send_home() {
+    if (visitors_.empty()) return nullptr;
     std::unique_ptr<Visitor> last = std::move(visitors_.back());
     visitors_.pop_back();
     return last;
@@ -138,13 +139,13 @@ class Party {
   std::shared_ptr<Visitor> send_shared() { return send_home(); }
   /// Stays the party's.
   std::shared_ptr<Visitor> show() const {
-    return {visitors_.back().get(), [](Visitor*) {}};
+    return {last(), [](Visitor*) {}};
   }
   struct Nothing {
     void operator()(Visitor*) const {}
   };
   std::unique_ptr<Visitor, Nothing> pretend() const {
-    return std::unique_ptr<Visitor, Nothing>(visitors_.back().get());
+    return std::unique_ptr<Visitor, Nothing>(last());
   }
   void share(std::shared_ptr<Visitor> visitor) { shared_ = std::move(visitor); }
   int visit_shared(int value) const { return shared_ ? shared_->visit(value) : 0; }
@@ -155,6 +156,8 @@ class Party {
   }
 
  private:
+  Visitor* last() const { return visitors_.empty() ? nullptr : visitors_.back().get(); }
+
   std::vector<std::unique_ptr<Visitor>> visitors_;
   std::shared_ptr<Visitor> shared_;
 };
