@@ -286,12 +286,21 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
   return results;
 }
 
+// Not by std::call_once: a run that is stopped here leaves it to the next one, and
+// ThreadSanitizer's never ends after an exception.
+void Callable::divide() {
+  if (divided_.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(dividing_);
+  if (divided_.load(std::memory_order_relaxed)) return;
+  if (Segments::possible(nodes_, feeds_)) {
+    segments_ = std::make_unique<Segments>(session_, nodes_, feeds_, fetches_, asked_);
+  }
+  divided_.store(true, std::memory_order_release);
+}
+
 RunResults Callable::in_segments(const TensorList& feeds, const TensorList& variables,
                                  const RunControl& control) {
-  std::call_once(divided_, [&] {
-    if (!Segments::possible(nodes_, feeds_)) return;
-    segments_ = std::make_unique<Segments>(session_, nodes_, feeds_, fetches_, asked_);
-  });
+  divide();
   if (!segments_ || !segments_->worthwhile()) return interpret(feeds, variables, control);
   const Node* current = nullptr;
   const auto read = [&](const Node& node) { return value_of(node, variables); };

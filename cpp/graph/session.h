@@ -10,6 +10,7 @@
 // this run needs.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -66,6 +67,7 @@ class Callable final : public Intrusive {
   const Tensor& value_of(const Node& variable, const TensorList& variables) const;
   RunResults interpret(const TensorList& feeds, const TensorList& variables,
                        const RunControl& control, bool recorded = false) const;
+  void divide();
   TensorList checked(const TensorList& feeds, bool contiguous) const;
   TensorList run_once(const TensorList& feeds, const RunControl& control);
 
@@ -81,7 +83,8 @@ class Callable final : public Intrusive {
   std::vector<std::shared_ptr<Variant>> variants_;
   const Variant* last_used_ = nullptr;  // of those
   std::atomic<size_t> plans_made_{0};
-  std::once_flag divided_;
+  std::mutex dividing_;  // guards the making of segments_
+  std::atomic<bool> divided_{false};
   std::unique_ptr<Segments> segments_;  // null where there is a plan, or can be none
 };
 
