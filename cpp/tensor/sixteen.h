@@ -10,6 +10,7 @@
 // these functions to a loop over sixteen, and from there to another, stay in registers.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "base/half.h"
@@ -103,6 +104,17 @@ struct Sixteen<Isa::V4> {
 };
 
 #endif
+
+/// n numbers, to where there is room for a multiple of sixteen.
+template <Isa level, class H>
+inline void widen_run(float* to, const H* from, int64_t n) {
+  int64_t i = 0;
+  for (; i + kSixteen <= n; i += kSixteen) Sixteen<level>::widen(to + i, from + i);
+  if (i == n) return;
+  H rest[kSixteen] = {};
+  std::copy(from + i, from + n, rest);
+  Sixteen<level>::widen(to + i, rest);
+}
 
 template <Isa level>
 using AtIsa = std::integral_constant<Isa, level>;

@@ -457,3 +457,19 @@ def test_the_slope_of_a_power_changes_with_the_exponent_at_zero_too():
     assert slope.tolist() == [0, 0, 0]
     (mixed,) = pkg.autograd.grad(slope.sum(), e)
     assert mixed[:2].tolist() == [2, 0.25]  # of x ** (e - 1) * (1 + e * log(x))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_limits_that_are_numbers_are_those_of_tensors(dtype):
+    """Each of these between each two of them, also where the limits cross."""
+    specials = [nan, -inf, inf, -0.0, 0.0, -1.0, 1.5]
+    x = pkg.tensor(specials * 5, dtype=getattr(pkg, dtype))
+    for low in (None, *specials):
+        for high in (None, *specials):
+            if low is None and high is None:
+                continue
+            whole = [None if a is None else pkg.full_like(x, a) for a in (low, high)]
+            got, want = pkg.clamp(x, low, high), pkg.clamp(x, *whole)
+            np.testing.assert_array_equal(
+                got.double().numpy(), want.double().numpy(), f"{low} {high}"
+            )

@@ -196,7 +196,7 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
     sum += std::exchange(first[slot], sum);
   }
   for (int64_t a = 0; a < along.size; ++a) position[first[values[a * along.index]]++] = a;
-  // Each slot's first is now where the next one's are.
+  // first[slot] is now where the positions of slot + 1 begin.
   const DType dtype = out.dtype();
   const Conversion widen(dtype, DType::Float32, DType::Float32);
   const Conversion narrow(DType::Float32, dtype, dtype);

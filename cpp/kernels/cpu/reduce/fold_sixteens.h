@@ -56,17 +56,6 @@ struct FoldSixteens {
   static void take(Local& total, float x, double p) {
     total = F::combine(total, F::load(x, p));
   }
-  // Room for a multiple of sixteen.
-  template <Isa level>
-  static void widen(float* to, const H* from, int64_t n) {
-    int64_t i = 0;
-    for (; i + kSixteen <= n; i += kSixteen) Sixteen<level>::widen(to + i, from + i);
-    if (i == n) return;
-    H rest[kSixteen] = {};
-    std::copy(from + i, from + n, rest);
-    Sixteen<level>::widen(to + i, rest);
-  }
-
   template <Isa level>
   static void run(const H* x, int64_t n, double p, State& state) {
     Local local[kLanes];
@@ -80,7 +69,7 @@ struct FoldSixteens {
       for (int64_t k = 0; k < kLanes; ++k)
         local[k] = F::combine(local[k], F::load(v[k], p));
     }
-    widen<level>(v, x + at, n - at);
+    widen_run<level>(v, x + at, n - at);
     for (int64_t k = 0; k < n - at; ++k) take(local[k], v[k], p);
     for (const Local& one : local) F::absorb(state, one);
   }
@@ -99,7 +88,7 @@ struct FoldSixteens {
         }
         x = together;
       }
-      widen<level>(v, x, rows * b.n);
+      widen_run<level>(v, x, rows * b.n);
       Wide::rows({v, b.n, rows, b.n, b.first, b.parameter}, states + i);
     }
   }
@@ -131,7 +120,7 @@ struct FoldSixteens {
         float v[kSixteen];
         for (int64_t j = begin; j < wide; j += kSixteen) {
           const int64_t n = std::min(kSixteen, wide - j);
-          widen<level>(v, from + j, n);
+          widen_run<level>(v, from + j, n);
           for (int64_t k = 0; k < n; ++k) take(local[j + k], v[k], p);
         }
       };

@@ -27,10 +27,10 @@ struct SpreadSixteens {
         for (int64_t at = 0; at < b.n; at += kRun) {
           const int64_t n = std::min(kRun, b.n - at);
           if (b.n <= kRun && b.stride == n) {
-            widen<level>(v, x, count * n);
+            widen_run<level>(v, x, count * n);
           } else {
             for (int64_t r = 0; r < count; ++r)
-              widen<level>(v + r * n, x + r * b.stride + at, n);
+              widen_run<level>(v + r * n, x + r * b.stride + at, n);
           }
           SpreadLoops<float>::rows({v, n, count, n, b.first, b.parameter}, states + i);
         }
@@ -56,24 +56,13 @@ struct SpreadSixteens {
   }
 
  private:
-  // Room for a multiple of sixteen.
-  template <Isa level>
-  static void widen(float* to, const H* from, int64_t n) {
-    int64_t i = 0;
-    for (; i + kSixteen <= n; i += kSixteen) Sixteen<level>::widen(to + i, from + i);
-    if (i == n) return;
-    H rest[kSixteen] = {};
-    std::copy(from + i, from + n, rest);
-    Sixteen<level>::widen(to + i, rest);
-  }
-
   // sum[j] = f(j, sum[j], element j) for sixteen columns at a time of each of the rows.
   template <Isa level, class T, class F>
   static void each_row(const H* x, int64_t step, int64_t rows, int64_t wide, T* sum, F f) {
     for (int64_t r = 0; r < rows; ++r, x += step) {
       for (int64_t j = 0; j < wide; j += kSixteen) {
         float v[kSixteen];
-        widen<level>(v, x + j, std::min(kSixteen, wide - j));
+        widen_run<level>(v, x + j, std::min(kSixteen, wide - j));
 #pragma omp simd
         for (int64_t k = 0; k < kSixteen; ++k) sum[j + k] = f(j + k, sum[j + k], v[k]);
       }
