@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // c_api/gradient.cc: gradients whose formula is a C callback.
+#include <memory>
+
 #include "c_api/boundary.h"
 
 namespace pkg::c {
@@ -36,8 +38,14 @@ void give_gradient(const Operator& op, pkg_gradient_fn run, void* user_data,
     throw_reported(status);
     return list;
   };
-  Dispatcher::get().set_gradient(const_cast<Operator&>(op), Saves::everything(), formula,
+  // Kept for as long as the op lives, unless the gradient is refused.
+  using Held = std::remove_const_t<decltype(formula)>;
+  auto held = std::make_unique<Held>(formula);
+  const Gradient::Formula call([](const GradContext& g) { return g.object<Held>()(g); },
+                               held.get());
+  Dispatcher::get().set_gradient(const_cast<Operator&>(op), Saves::everything(), call,
                                  where);
+  held.release();
 }
 
 }  // namespace pkg::c

@@ -78,20 +78,28 @@ void write_result(const Operator& form, Stack& made, Stack& stack) {
   stack.push(Value(self));
 }
 
+// The kernel itself, for the in-place form of its op: into the first argument.
+void run_in_place(const Operator& form, const Kernel& kernel, KeySet keys, Stack& stack) {
+  const PlainKernel& plain = PlainKernel::of(kernel);
+  Stack made(stack.args);
+  plain.call(*plain.op, kernel, keys, made);
+  check_results(form, made);
+  if (keys.highest() == DispatchKey::Meta) check_without_data(form, made);
+  write_result(form, made, stack);
+}
+
 // The boxed entry at CPU and Meta.
 void run_backend(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {
   try {
     if (op.restricted()) check_dtypes(op, stack.args);
-    note_writes(op, stack.args);
-    ExcludeKeys below(DispatchKey::Autograd);
     const PlainKernel& plain = PlainKernel::of(kernel);
-    Stack made(stack.args);
-    Stack& results = op.in_place() ? made : stack;
-    plain.call(*plain.op, kernel, keys, results);
-    check_results(op, results);
-    if (keys.highest() == DispatchKey::Meta) check_without_data(op, results);
-    if (op.in_place()) write_result(op, made, stack);
-    else if (!writes(op)) drop_history(stack.results);
+    if (plain.writes || op.in_place()) note_writes(op, stack.args);
+    ExcludeKeys below(DispatchKey::Autograd);
+    if (op.in_place()) return run_in_place(op, kernel, keys, stack);
+    plain.call(*plain.op, kernel, keys, stack);
+    check_results(op, stack);
+    if (keys.highest() == DispatchKey::Meta) check_without_data(op, stack);
+    if (!plain.writes) drop_history(stack.results);
   } catch (Error& error) { rename_and_rethrow(op, error); }
 }
 
@@ -170,7 +178,7 @@ Kernel kernel_of(const Operator& op, Kernel::Boxed boxed, Kernel::Boxed call,
   Kernel kernel;
   kernel.boxed = boxed;
   kernel.unboxed = writes(op) ? nullptr : unboxed;
-  kernel.function = new PlainKernel{&op, call, function, boxed == run_backend};
+  kernel.function = new PlainKernel{&op, call, function, boxed == run_backend, writes(op)};
   kernel.where = where;
   return kernel;
 }

@@ -21,6 +21,7 @@ struct PlainKernel {
   Kernel::Boxed call = nullptr;
   void* function = nullptr;  ///< what `call` works with
   bool below_autograd = false;
+  bool writes = false;  ///< to some argument: writes(*op)
 
   static const PlainKernel& of(const Kernel& kernel) {
     return *static_cast<const PlainKernel*>(kernel.function);
