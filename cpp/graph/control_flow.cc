@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "framework/kernel_set.h"
 #include "graph/evaluate.h"
 #include "graph/session.h"
 #include "ops/functions.h"
@@ -34,6 +35,12 @@ class Part {
       if (node->kind == NodeKind::Assign) assigns_ = true;
       if (node->kind == NodeKind::Function) assigns_ |= node->function->assigns;
       functions_ |= node->kind == NodeKind::Function;
+      if (node->kind == NodeKind::Op)
+        keeps_ |= framework::find_kernel_set(*node->op) != nullptr;
+      if (node->kind == NodeKind::Function) {
+        keeps_ |= node->function->keeps;
+        may_wait_ |= node->function->may_wait();
+      }
       for (const Value& value : node->args) {
         for_each_tensor(value, [&](const Tensor& tensor) {
           if (is_floating(tensor.dtype())) tensors_.push_back(tensor);
@@ -41,8 +48,8 @@ class Part {
       }
     }
     function.assigns |= assigns_;
-    callable_ = Ref<Session>::make(body_.graph)
-                    ->make_callable(feeds_, body_.outputs, body_.targets);
+    function.keeps |= keeps_;
+    callable_ = make();
   }
 
   size_t n_inputs() const { return body_.inputs.size(); }
@@ -51,6 +58,7 @@ class Part {
     const Edge edge = body_.outputs[output];
     return edge.node->outputs[edge.output];
   }
+  bool may_wait() const { return may_wait_; }
   /// How many symbols it uses.
   size_t n_symbols() const { return n_symbols_; }
 
@@ -75,12 +83,20 @@ class Part {
                            std::any_of(tensors_.begin(), tensors_.end(), needs));
     const bool complete = std::all_of(
         feeds.begin(), feeds.end(), [](const Tensor& tensor) { return tensor.defined(); });
+    const Ref<Callable> callable = keeps_ && run.session ? run.session->kept_body(
+                                                               this, [&] { return make(); })
+                                                         : callable_;
     if (complete && !assigns_ && !recorded)
-      return callable_->run_as_part(feeds, *run.control);
-    return interpret(feeds, run);
+      return callable->run_as_part(feeds, *run.control);
+    return interpret(feeds, run, callable->session());
   }
 
  private:
+  Ref<Callable> make() const {
+    return Ref<Session>::make(body_.graph)
+        ->make_callable(feeds_, body_.outputs, body_.targets);
+  }
+
   static void check_feed(Edge edge, const Tensor& tensor) {
     if (!tensor.defined()) return;  // of a variable
     const OutputSpec& spec = edge.node->outputs[edge.output];
@@ -89,12 +105,14 @@ class Part {
               ", got ", tensor.dtype(), " of shape ", tensor.sizes(), ".");
   }
 
-  TensorList interpret(const TensorList& feeds, const FunctionRun& run) const {
+  TensorList interpret(const TensorList& feeds, const FunctionRun& run,
+                       Session& session) const {
     Evaluation evaluation;
     for (size_t i = 0; i < feeds.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
     evaluation.differentiable = !t_local_keys.excluded.has(DispatchKey::Autograd);
     evaluation.control = run.control;
-    evaluation.kernels = &callable_->session().kernels();
+    evaluation.session = &session;
+    evaluation.kernels = &session.kernels();
     evaluation.keep = [&](Node& variable, const Tensor& value) {
       return run.assign(*variable.outer.node, value);
     };
@@ -116,6 +134,8 @@ class Part {
   TensorList tensors_;  // with values, that calls refer to
   bool assigns_ = false;
   bool functions_ = false;  // whether some run bodies of their own
+  bool keeps_ = false;      // Note [Kept bodies]
+  bool may_wait_ = false;
   Ref<Callable> callable_;
 };
 
@@ -134,6 +154,7 @@ class While final : public Function {
         condition_(std::move(condition), *this, inputs),
         body_(std::move(body), *this, inputs) {}
 
+  bool may_wait() const override { return condition_.may_wait() || body_.may_wait(); }
   TensorList run(const TensorList& inputs, const FunctionRun& run) override {
     const size_t n = body_.n_inputs();
     std::vector<TensorList> collected(body_.n_outputs() - n);
@@ -180,6 +201,7 @@ class Cond final : public Function {
         if_true_(std::move(if_true), *this, inputs),
         if_false_(std::move(if_false), *this, inputs) {}
 
+  bool may_wait() const override { return if_true_.may_wait() || if_false_.may_wait(); }
   TensorList run(const TensorList& inputs, const FunctionRun& run) override {
     const std::span captured = std::span(inputs).subspan(1);
     const size_t n = if_true_.n_symbols();

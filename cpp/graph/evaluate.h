@@ -12,6 +12,9 @@
 
 namespace pkg::graph {
 
+class Ahead;
+class Session;
+
 /// The nodes that `fetches` and `targets` need, in the order in which they were made, and
 /// nothing behind what is fed.
 std::vector<Node*> needed(std::span<const Edge> feeds, std::span<const Edge> fetches,
@@ -32,8 +35,11 @@ class Evaluation {
 
   /// What functions may be ended by; without it a function is refused.
   const RunControl* control = nullptr;
-  /// What the kernels of nodes keep: of the session.
+  /// Whose run it is, and what the kernels of nodes keep: of the session.
+  Session* session = nullptr;
   framework::NodeKernels* kernels = nullptr;
+  /// What begins functions that others wait for; without it, run() has one.
+  Ahead* ahead = nullptr;
   /// Whether calls are recorded for gradients that are taken later, by others.
   bool differentiable = false;
 

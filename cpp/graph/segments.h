@@ -34,7 +34,7 @@ class Segments {
     const TensorList& feeds;  ///< one for each feed
     std::function<Tensor(const Node& variable)> read;
     const RunControl& control;
-    framework::NodeKernels* kernels;
+    Session& session;
     std::function<void(const Node* node)> at;  ///< the function that runs next, or null
   };
   /// The fetches, each in memory of its own.
@@ -55,6 +55,7 @@ class Segments {
   std::vector<Edge> fetches_;
   std::vector<Edge> unfed_;  // placeholders that no step reads: an error all the same
   std::vector<Segment> segments_;
+  std::vector<Node*> waiting_;  // functions that may wait for each other
   bool repeats_cross_ = false;
 };
 

@@ -19,6 +19,7 @@ namespace pkg::detail {
 
 /// Outermost first.
 enum class ForkLock {
+  Ahead,
   RetainGrad,
   LeafHooks,
   RenewHistory,
