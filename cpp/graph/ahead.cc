@@ -113,6 +113,14 @@ class AheadState final : public Intrusive {
     }
   };
 
+  // What an output is, of a function that was ahead as well.
+  const Tensor* given(Edge edge) const {
+    if (const Tensor* made = made_(edge); made && made->defined()) return made;
+    const auto ahead = jobs_.find(edge.node);
+    if (ahead == jobs_.end() || ahead->second.outputs.empty()) return nullptr;
+    return &ahead->second.outputs[edge.output];
+  }
+
   // What it takes, or how that is computed from what is there.  Nodes before the one whose
   // turn it is have run.
   bool gather(Node& node, Work& work) const {
@@ -124,7 +132,7 @@ class AheadState final : public Intrusive {
       if (one != &node && !repeatable(*one)) return false;
       work.nodes.push_back(one);
       for (const Node::Input& input : one->inputs) {
-        const Tensor* value = made_(input.from);
+        const Tensor* value = given(input.from);
         if (value && value->defined()) work.given[input.from] = *value;
         else if (seen.insert(input.from.node).second) next.push_back(input.from.node);
       }
