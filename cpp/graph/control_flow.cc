@@ -86,15 +86,31 @@ class Part {
     const Ref<Callable> callable = keeps_ && run.session ? run.session->kept_body(
                                                                this, [&] { return make(); })
                                                          : callable_;
-    if (complete && !assigns_ && !recorded)
-      return callable->run_as_part(feeds, *run.control);
-    return interpret(feeds, run, callable->session());
+    try {
+      if (complete && !assigns_ && !recorded)
+        return callable->run_as_part(feeds, *run.control);
+      return interpret(feeds, run, callable->session());
+    } catch (const CancelledError&) { throw; } catch (Error& error) {
+      say_where(error);
+      throw;
+    }
   }
 
  private:
   Ref<Callable> make() const {
     return Ref<Session>::make(body_.graph)
         ->make_callable(feeds_, body_.outputs, body_.targets);
+  }
+
+  // The run tells the node of its own graph, and the lines of what failed in the parts stand
+  // in the text, the innermost first.
+  void say_where(Error& error) const {
+    const Node* failed = failed_node();
+    if (!failed || &failed->graph != body_.graph.get()) return;
+    const std::string site = failed->call_site();
+    error.append(str(" [in operation '", failed->name, "', ", failed->type(),
+                     site.empty() ? "" : ", made by the line ", site, "]"));
+    set_failed_node(nullptr);
   }
 
   static void check_feed(Edge edge, const Tensor& tensor) {
@@ -116,11 +132,19 @@ class Part {
     evaluation.keep = [&](Node& variable, const Tensor& value) {
       return run.assign(*variable.outer.node, value);
     };
-    evaluation.at = [&](const Node&) {
+    const Node* current = nullptr;
+    evaluation.at = [&](const Node& node) {
+      current = nullptr;
       stop_point();
       run.control->check();
+      current = &node;
     };
-    evaluation.run(nodes_);
+    try {
+      evaluation.run(nodes_);
+    } catch (...) {
+      set_failed_node(current);
+      throw;
+    }
     TensorList outputs;
     for (Edge output : body_.outputs) outputs.push_back(evaluation.value(output));
     return outputs;
