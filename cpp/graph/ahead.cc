@@ -2,6 +2,8 @@
 // graph/ahead.cc: see ahead.h.
 #include "graph/ahead.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -16,7 +18,6 @@
 #include "framework/kernel_set.h"
 #include "graph/evaluate.h"
 #include "graph/session.h"
-#include "scheduler/event.h"
 #include "scheduler/fork_locks.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
@@ -223,11 +224,11 @@ class Watch {
  public:
   static void add(const Ref<AheadState>& run) {
     std::lock_guard lock(g_watching);
-    const uint32_t generation = detail::fork_generation();
-    if (!g_runs || g_generation != generation) {
+    const pid_t process = getpid();  // a child of fork() has no such thread
+    if (!g_runs || g_process != process) {
       g_runs = new std::vector<Ref<AheadState>>;  // those of the parent stay where they are
       g_running = false;
-      g_generation = generation;
+      g_process = process;
     }
     g_runs->push_back(run);
     if (g_running) return;
@@ -264,7 +265,7 @@ class Watch {
 
   static inline std::vector<Ref<AheadState>>* g_runs = nullptr;
   static inline bool g_running = false;
-  static inline uint32_t g_generation = 0;
+  static inline pid_t g_process = 0;
   static inline int64_t g_ended = 0;
 };
 

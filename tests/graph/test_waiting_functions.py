@@ -86,6 +86,16 @@ CASES = {
     y = pg.cond(a > 0, body, lambda: a)
     assert session.run(y, {a: 5.0}).item() == 1016
     """,
+    "in a child of fork() as well": """
+    import os
+    x, y = (pg.py_func(f, [a], pkg.float64) for f in (put, get))
+    assert [v.item() for v in session.run([x, y], {a: 5.0})] == [5, 10]
+    child = os.fork()
+    if child == 0:
+        got = [v.item() for v in session.run([x, y], {a: 6.0})]
+        os._exit(0 if got == [6, 12] else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    """,
     "an error of the one that began": """
     stop = threading.Event()
     def fail():
