@@ -31,7 +31,6 @@ class Callback final : public graph::Function {
         dtypes_(std::move(dtypes)) {}
 
   bool differentiable() const override { return false; }
-  bool may_wait() const override { return true; }
   TensorList run(const TensorList& inputs, const graph::FunctionRun&) override {
     TensorList given;
     std::vector<pkg_tensor*> handles;

@@ -37,10 +37,7 @@ class Part {
       functions_ |= node->kind == NodeKind::Function;
       if (node->kind == NodeKind::Op)
         keeps_ |= framework::find_kernel_set(*node->op) != nullptr;
-      if (node->kind == NodeKind::Function) {
-        keeps_ |= node->function->keeps;
-        may_wait_ |= node->function->may_wait();
-      }
+      if (node->kind == NodeKind::Function) keeps_ |= node->function->keeps;
       for (const Value& value : node->args) {
         for_each_tensor(value, [&](const Tensor& tensor) {
           if (is_floating(tensor.dtype())) tensors_.push_back(tensor);
@@ -58,7 +55,6 @@ class Part {
     const Edge edge = body_.outputs[output];
     return edge.node->outputs[edge.output];
   }
-  bool may_wait() const { return may_wait_; }
   /// How many symbols it uses.
   size_t n_symbols() const { return n_symbols_; }
 
@@ -159,7 +155,6 @@ class Part {
   bool assigns_ = false;
   bool functions_ = false;  // whether some run bodies of their own
   bool keeps_ = false;      // Note [Kept bodies]
-  bool may_wait_ = false;
   Ref<Callable> callable_;
 };
 
@@ -178,7 +173,6 @@ class While final : public Function {
         condition_(std::move(condition), *this, inputs),
         body_(std::move(body), *this, inputs) {}
 
-  bool may_wait() const override { return condition_.may_wait() || body_.may_wait(); }
   TensorList run(const TensorList& inputs, const FunctionRun& run) override {
     const size_t n = body_.n_inputs();
     std::vector<TensorList> collected(body_.n_outputs() - n);
@@ -225,7 +219,6 @@ class Cond final : public Function {
         if_true_(std::move(if_true), *this, inputs),
         if_false_(std::move(if_false), *this, inputs) {}
 
-  bool may_wait() const override { return if_true_.may_wait() || if_false_.may_wait(); }
   TensorList run(const TensorList& inputs, const FunctionRun& run) override {
     const std::span captured = std::span(inputs).subspan(1);
     const size_t n = if_true_.n_symbols();

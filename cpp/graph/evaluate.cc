@@ -9,7 +9,6 @@
 #include "autograd/engine.h"
 #include "dispatcher/dispatcher.h"
 #include "framework/kernel_set.h"
-#include "graph/ahead.h"
 #include "graph/step_trace.h"
 #include "ops/functions.h"
 #include "scheduler/stop_point.h"
@@ -103,31 +102,6 @@ void Evaluation::run(std::span<Node* const> nodes) {
   for (const auto& [edge, value] : fed_) {
     set(*edge.node, std::vector<Tensor>(edge.node->outputs.size()));
   }
-  std::vector<Node*> waiting;  // of functions that may wait for each other
-  for (Node* node : nodes) {
-    if (control && !ahead && node->function && node->function->may_wait()) {
-      waiting.push_back(node);
-    }
-  }
-  std::optional<Ahead> own;
-  if (waiting.size() > 1) {
-    std::erase_if(waiting, [&](Node* node) {
-      return node->function->differentiable() && !has_no_history(*node);
-    });
-    const auto made = [this](Edge edge) -> const Tensor* {
-      const auto found = values_.find(edge.node);
-      return found == values_.end() ? nullptr : &found->second[edge.output];
-    };
-    own.emplace(std::move(waiting), made, *control, session);
-    ahead = &*own;
-  }
-  struct Forget {
-    Ahead*& ahead;
-    const bool mine;
-    ~Forget() {
-      if (mine) ahead = nullptr;
-    }
-  } forget{ahead, own.has_value()};
   const bool timed = control && trace::wanted(trace::Kind::Step);
   for (Node* node : nodes) {
     stop_point();  // to make a plan of many nodes takes its time as well
@@ -238,8 +212,7 @@ std::vector<Tensor> Evaluation::function(Node& node) {
   run.assign = [&](Node& variable, const Tensor& value) { return assign(variable, value); };
   const auto args = arguments(node);
   const auto& given = std::get<TensorList>(args[0]);
-  const TensorList outputs = ahead ? ahead->run(node, given, run)
-                                   : node.function->run(given, run);
+  const TensorList outputs = node.function->run(given, run);
   PKG_CHECK(outputs.size() == node.outputs.size(), ValueError, "[", node.name,
             "] expected ", node.outputs.size(), " results, got ", outputs.size(), ".");
   std::vector<Tensor> made;

@@ -12,7 +12,6 @@
 
 namespace pkg::graph {
 
-class Ahead;
 class Session;
 
 /// The nodes that `fetches` and `targets` need, in the order in which they were made, and
@@ -38,8 +37,6 @@ class Evaluation {
   /// Whose run it is, and what the kernels of nodes keep: of the session.
   Session* session = nullptr;
   framework::NodeKernels* kernels = nullptr;
-  /// What begins functions that others wait for; without it, run() has one.
-  Ahead* ahead = nullptr;
   /// Whether calls are recorded for gradients that are taken later, by others.
   bool differentiable = false;
 

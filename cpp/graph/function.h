@@ -31,8 +31,6 @@ class Function : public Intrusive {
   virtual TensorList run(const TensorList& inputs, const FunctionRun& run) = 0;
   /// Whether gradients flow through it.
   virtual bool differentiable() const { return true; }
-  /// Whether it may wait for what another one does: a callback, or a part with one.
-  virtual bool may_wait() const { return false; }
 
   const std::string type;        ///< of its node: "While", ...
   std::vector<Node*> variables;  ///< of the graph around it that it reads or assigns

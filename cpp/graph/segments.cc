@@ -3,10 +3,8 @@
 #include "graph/segments.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
-#include "graph/ahead.h"
 #include "graph/evaluate.h"
 #include "ops/functions.h"
 #include "scheduler/stop_point.h"
@@ -85,7 +83,6 @@ Segments::Segments(Ref<Session> session, std::span<Node* const> nodes,
       }
     }
     if (node->function) {
-      if (node->function->may_wait()) waiting_.push_back(node);
       segment.function = node;
       segments_.emplace_back();
       inputs.clear();
@@ -147,15 +144,6 @@ Tensor Segments::value(const Values& values, const Inputs& inputs, Edge edge) co
 
 TensorList Segments::run(const Inputs& inputs) const {
   Values values;
-  const auto made = [&](Edge edge) -> const Tensor* {
-    if (const auto feed = feeds_.find(edge); feed != feeds_.end()) {
-      return &inputs.feeds[feed->second];
-    }
-    const auto found = values.find(edge);
-    return found == values.end() ? nullptr : &found->second;
-  };
-  std::optional<Ahead> ahead;
-  if (waiting_.size() > 1) ahead.emplace(waiting_, made, inputs.control, &inputs.session);
   for (Edge edge : unfed_) {
     inputs.at(edge.node);
     value(values, inputs, edge);  // throws
@@ -176,7 +164,6 @@ TensorList Segments::run(const Inputs& inputs) const {
     evaluation.read = [&](const Node& variable) { return read(inputs, variable); };
     evaluation.session = &inputs.session;
     evaluation.kernels = &inputs.session.kernels();
-    evaluation.ahead = ahead ? &*ahead : nullptr;
     for (const Node::Input& input : segment.function->inputs) {
       evaluation.feed(input.from, value(values, inputs, input.from));
     }

@@ -55,7 +55,6 @@ class Segments {
   std::vector<Edge> fetches_;
   std::vector<Edge> unfed_;  // placeholders that no step reads: an error all the same
   std::vector<Segment> segments_;
-  std::vector<Node*> waiting_;  // functions that may wait for each other
   bool repeats_cross_ = false;
 };
 

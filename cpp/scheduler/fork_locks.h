@@ -19,7 +19,6 @@ namespace pkg::detail {
 
 /// Outermost first.
 enum class ForkLock {
-  Ahead,
   RetainGrad,
   LeafHooks,
   RenewHistory,
