@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "framework/kernel_set.h"
 #include "graph/evaluate.h"
 #include "graph/session.h"
 #include "ops/functions.h"
@@ -34,6 +35,9 @@ class Part {
       if (node->kind == NodeKind::Assign) assigns_ = true;
       if (node->kind == NodeKind::Function) assigns_ |= node->function->assigns;
       functions_ |= node->kind == NodeKind::Function;
+      if (node->kind == NodeKind::Op)
+        keeps_ |= framework::find_kernel_set(*node->op) != nullptr;
+      if (node->kind == NodeKind::Function) keeps_ |= node->function->keeps;
       for (const Value& value : node->args) {
         for_each_tensor(value, [&](const Tensor& tensor) {
           if (is_floating(tensor.dtype())) tensors_.push_back(tensor);
@@ -41,8 +45,8 @@ class Part {
       }
     }
     function.assigns |= assigns_;
-    callable_ = Ref<Session>::make(body_.graph)
-                    ->make_callable(feeds_, body_.outputs, body_.targets);
+    function.keeps |= keeps_;
+    callable_ = make();
   }
 
   size_t n_inputs() const { return body_.inputs.size(); }
@@ -75,12 +79,36 @@ class Part {
                            std::any_of(tensors_.begin(), tensors_.end(), needs));
     const bool complete = std::all_of(
         feeds.begin(), feeds.end(), [](const Tensor& tensor) { return tensor.defined(); });
-    if (complete && !assigns_ && !recorded)
-      return callable_->run_as_part(feeds, *run.control);
-    return interpret(feeds, run);
+    const Ref<Callable> callable = keeps_ && run.session ? run.session->kept_body(
+                                                               this, [&] { return make(); })
+                                                         : callable_;
+    try {
+      if (complete && !assigns_ && !recorded)
+        return callable->run_as_part(feeds, *run.control);
+      return interpret(feeds, run, callable->session());
+    } catch (const CancelledError&) { throw; } catch (Error& error) {
+      say_where(error);
+      throw;
+    }
   }
 
  private:
+  Ref<Callable> make() const {
+    return Ref<Session>::make(body_.graph)
+        ->make_callable(feeds_, body_.outputs, body_.targets);
+  }
+
+  // The run tells the node of its own graph, and the lines of what failed in the parts stand
+  // in the text, the innermost first.
+  void say_where(Error& error) const {
+    const Node* failed = failed_node();
+    if (!failed || &failed->graph != body_.graph.get()) return;
+    const std::string site = failed->call_site();
+    error.append(str(" [in operation '", failed->name, "', ", failed->type(),
+                     site.empty() ? "" : ", made by the line ", site, "]"));
+    set_failed_node(nullptr);
+  }
+
   static void check_feed(Edge edge, const Tensor& tensor) {
     if (!tensor.defined()) return;  // of a variable
     const OutputSpec& spec = edge.node->outputs[edge.output];
@@ -89,20 +117,30 @@ class Part {
               ", got ", tensor.dtype(), " of shape ", tensor.sizes(), ".");
   }
 
-  TensorList interpret(const TensorList& feeds, const FunctionRun& run) const {
+  TensorList interpret(const TensorList& feeds, const FunctionRun& run,
+                       Session& session) const {
     Evaluation evaluation;
     for (size_t i = 0; i < feeds.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
     evaluation.differentiable = !t_local_keys.excluded.has(DispatchKey::Autograd);
     evaluation.control = run.control;
-    evaluation.kernels = &callable_->session().kernels();
+    evaluation.session = &session;
+    evaluation.kernels = &session.kernels();
     evaluation.keep = [&](Node& variable, const Tensor& value) {
       return run.assign(*variable.outer.node, value);
     };
-    evaluation.at = [&](const Node&) {
+    const Node* current = nullptr;
+    evaluation.at = [&](const Node& node) {
+      current = nullptr;
       stop_point();
       run.control->check();
+      current = &node;
     };
-    evaluation.run(nodes_);
+    try {
+      evaluation.run(nodes_);
+    } catch (...) {
+      set_failed_node(current);
+      throw;
+    }
     TensorList outputs;
     for (Edge output : body_.outputs) outputs.push_back(evaluation.value(output));
     return outputs;
@@ -116,6 +154,7 @@ class Part {
   TensorList tensors_;  // with values, that calls refer to
   bool assigns_ = false;
   bool functions_ = false;  // whether some run bodies of their own
+  bool keeps_ = false;      // Note [Kept bodies]
   Ref<Callable> callable_;
 };
 

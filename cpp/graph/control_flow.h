@@ -8,6 +8,11 @@
 // placeholder that the node around passes on.  Each run has a plan of its own, or calls its
 // ops one by one where gradients are recorded or variables are assigned; so gradients of
 // loops and choices are the engine's, like all others.
+//
+// Note [Kept bodies]
+// What kernels of a body keep belongs to the session that runs it, as all that they keep
+// does (framework/node_kernels.h).  So a session has what runs such a body for itself; of
+// all other bodies the sessions of a graph share the plans.
 #pragma once
 
 #include "graph/graph.h"

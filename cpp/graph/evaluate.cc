@@ -204,17 +204,18 @@ std::vector<Tensor> Evaluation::function(Node& node) {
   if (plain) off.emplace(DispatchKey::Autograd);
   FunctionRun run;
   run.control = control;
+  run.session = session;
   run.read = [&](const Node& variable) {
     const auto found = values_.find(&variable);
     return found == values_.end() ? read(variable) : found->second[0];
   };
   run.assign = [&](Node& variable, const Tensor& value) { return assign(variable, value); };
   const auto args = arguments(node);
-  const TensorList outputs = node.function->run(std::get<TensorList>(args[0]), run);
+  const auto& given = std::get<TensorList>(args[0]);
+  const TensorList outputs = node.function->run(given, run);
   PKG_CHECK(outputs.size() == node.outputs.size(), ValueError, "[", node.name,
             "] expected ", node.outputs.size(), " results, got ", outputs.size(), ".");
   std::vector<Tensor> made;
-  const auto& given = std::get<TensorList>(args[0]);
   for (const Tensor& output : outputs) {
     const auto same = [&](const Tensor& other) { return other.is_same(output); };
     if (plain) {

@@ -12,6 +12,8 @@
 
 namespace pkg::graph {
 
+class Session;
+
 /// The nodes that `fetches` and `targets` need, in the order in which they were made, and
 /// nothing behind what is fed.
 std::vector<Node*> needed(std::span<const Edge> feeds, std::span<const Edge> fetches,
@@ -32,7 +34,8 @@ class Evaluation {
 
   /// What functions may be ended by; without it a function is refused.
   const RunControl* control = nullptr;
-  /// What the kernels of nodes keep: of the session.
+  /// Whose run it is, and what the kernels of nodes keep: of the session.
+  Session* session = nullptr;
   framework::NodeKernels* kernels = nullptr;
   /// Whether calls are recorded for gradients that are taken later, by others.
   bool differentiable = false;

@@ -11,11 +11,14 @@
 namespace pkg::graph {
 
 class Node;
+class Session;
 struct RunControl;
 
 /// The run that a function is a part of.
 struct FunctionRun {
   const RunControl* control = nullptr;
+  /// Whose run it is; null in none.
+  Session* session = nullptr;
   /// The value of a variable now, undefined if it has none.
   std::function<Tensor(const Node& variable)> read;
   /// Gives a variable a value, of which the run keeps a copy; what is read of it from now on.
@@ -32,6 +35,7 @@ class Function : public Intrusive {
   const std::string type;        ///< of its node: "While", ...
   std::vector<Node*> variables;  ///< of the graph around it that it reads or assigns
   bool assigns = false;          ///< to some of them
+  bool keeps = false;            ///< has kernels that a session keeps (Note [Kept bodies])
 
  protected:
   explicit Function(std::string type_in) : type(std::move(type_in)) {}

@@ -162,7 +162,8 @@ TensorList Segments::run(const Inputs& inputs) const {
     Evaluation evaluation;
     evaluation.control = &inputs.control;
     evaluation.read = [&](const Node& variable) { return read(inputs, variable); };
-    evaluation.kernels = inputs.kernels;
+    evaluation.session = &inputs.session;
+    evaluation.kernels = &inputs.session.kernels();
     for (const Node::Input& input : segment.function->inputs) {
       evaluation.feed(input.from, value(values, inputs, input.from));
     }

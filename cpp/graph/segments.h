@@ -34,7 +34,7 @@ class Segments {
     const TensorList& feeds;  ///< one for each feed
     std::function<Tensor(const Node& variable)> read;
     const RunControl& control;
-    framework::NodeKernels* kernels;
+    Session& session;
     std::function<void(const Node* node)> at;  ///< the function that runs next, or null
   };
   /// The fetches, each in memory of its own.

@@ -111,6 +111,17 @@ void Session::close() {
   turn_.notify_all();
 }
 
+Ref<Callable> Session::kept_body(const void* part, FunctionRef<Ref<Callable>()> make) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = bodies_.find(part);
+    if (found != bodies_.end()) return found->second;
+  }
+  Ref<Callable> made = make();
+  std::lock_guard lock(mutex_);
+  return bodies_.emplace(part, std::move(made)).first->second;
+}
+
 bool Session::initialized(const Node& variable) const {
   std::lock_guard lock(mutex_);
   return values_.contains(&variable);
@@ -250,6 +261,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
                                const RunControl& control, bool recorded) const {
   Evaluation evaluation;
   evaluation.differentiable = recorded;
+  evaluation.session = session_.get();
   evaluation.kernels = &session_->kernels_;
   const Node* current = nullptr;
   for (size_t i = 0; i < feeds_.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
@@ -312,7 +324,7 @@ RunResults Callable::in_segments(const TensorList& feeds, const TensorList& vari
   UseKeys plain(plain_keys());
   try {
     RunResults results;
-    results.fetches = segments_->run({feeds, read, control, &session_->kernels_, at});
+    results.fetches = segments_->run({feeds, read, control, *session_, at});
     return results;
   } catch (...) {
     if (current) set_failed_node(current);

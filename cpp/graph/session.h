@@ -17,6 +17,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/function_ref.h"
 #include "graph/executable.h"
 
 namespace pkg::graph {
@@ -108,6 +109,8 @@ class Session final : public Intrusive {
   void set_variables(const std::vector<std::pair<Node*, Tensor>>& values);
   /// What kernels keep for its nodes.
   framework::NodeKernels& kernels() { return kernels_; }
+  /// What runs a part of a function of its graph, made when it is first asked for.
+  Ref<Callable> kept_body(const void* part, FunctionRef<Ref<Callable>()> make);
 
  private:
   friend class Callable;
@@ -122,6 +125,7 @@ class Session final : public Intrusive {
   bool writing_ = false;
   std::thread::id writer_;
   std::unordered_map<const Node*, Tensor> values_;
+  std::unordered_map<const void*, Ref<Callable>> bodies_;
 };
 
 }  // namespace pkg::graph

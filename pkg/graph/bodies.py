@@ -28,6 +28,8 @@ class BodyGraph(Graph):
         super().__init__()
         self.outer = outer
         self.outer_controls: list[Operation] = []  # which the whole part waits for
+        # Of a loop: what each variable is here, and what it begins with.
+        self.begins: list[tuple[Symbol, Symbol]] = []
 
     def _whole(self) -> Graph:
         return self.outer._whole()

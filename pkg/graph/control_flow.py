@@ -130,6 +130,7 @@ def while_loop(
                     ).outputs[0]
                     for symbol, shape in zip(given, shapes)
                 ]
+                part.begins = list(zip(inputs, given))
                 result = function(*pack(loop_vars, inputs))
                 if function is cond:
                     leaves = [_condition(part, result, convert)]

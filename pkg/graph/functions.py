@@ -105,6 +105,7 @@ def gradients(
             )
         graph = graph.outer  # nothing of it happens in this part
     ys = [graph.as_graph_element(y, allow_operation=False) for y in ys]
+    given_xs = xs
     xs = [graph.as_graph_element(x, allow_operation=False) for x in xs]
     grad_ys = [
         graph.as_graph_element(g) if isinstance(g, Symbol) else g for g in grad_ys
@@ -122,6 +123,8 @@ def gradients(
     stops = [graph.as_graph_element(s, allow_operation=False) for s in stop_gradients]
     stops = [s for s in dict.fromkeys(stops) if dtype_of(s).is_floating_point]
 
+    if graph.is_body and graph.begins:
+        _refuse_begins(graph, ys, given_xs, stops)
     parts = parts_of(graph)
     ends = list(dict.fromkeys([*stops, *replaced(parts)]))
 
@@ -134,6 +137,28 @@ def gradients(
         made = plain(ys, xs, grad_ys)
     shown = here if here.is_body else graph
     return [g if g is None else shown.as_graph_element(g) for g in made]
+
+
+def _refuse_begins(graph: Any, ys: list[Any], xs: list[Any], stops: list[Any]) -> None:
+    # What a variable of the loop begins with is its value in the first turn alone:
+    # there is no gradient with respect to that in all of them.
+    for x in xs:
+        if not isinstance(x, Symbol) or x.graph is not graph.outer:
+            continue
+        for inside, begin in graph.begins:
+            if not dtype_of(begin).is_floating_point:
+                continue
+            if not graph.outer._handle.connected(begin, x, []):
+                continue
+            if any(graph._handle.connected(y, inside, stops) for y in ys):
+                raise ValueError(
+                    f"Cannot compute gradient inside while loop with respect to op "
+                    f"'{x.op.name}'. We do not support taking the gradient wrt or "
+                    "through the initial value of a loop variable. Gradients can be "
+                    "computed through loop invariants or wrt the input parameters to "
+                    f"the loop body. (The loop's variable {inside.name} begins with "
+                    f"{begin.name}.)"
+                )
 
 
 def _plain(

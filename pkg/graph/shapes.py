@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 __all__ = ["TensorShape", "sizes_of"]
 
@@ -16,6 +16,8 @@ class TensorShape(tuple[Any, ...]):
 
     def __new__(cls, sizes: Iterable[int | None] | None) -> TensorShape:
         """A shape of these sizes; None: not even their number is known."""
+        if sizes is None and cls is TensorShape:
+            cls = _UnknownShape
         made = super().__new__(cls, () if sizes is None else tuple(sizes))
         made.ndims = None if sizes is None else tuple.__len__(made)
         return made
@@ -52,6 +54,34 @@ class TensorShape(tuple[Any, ...]):
             return "<unknown>"
         sizes = ", ".join("?" if size is None else str(size) for size in self)
         return f"({sizes},)" if len(self) == 1 else f"({sizes})"
+
+
+class _UnknownShape(TensorShape):
+    """Of which nothing is known: not that of a scalar, though a tuple of nothing."""
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise ValueError(
+            "[shape] expected a shape of a known number of dimensions, got <unknown>, "
+            "which has no length and no sizes. Hint: `ndims` is None there."
+        )
+
+    __iter__ = __len__ = __getitem__ = _refuse
+
+    def __bool__(self) -> bool:
+        """False: nothing is known."""
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other one is unknown as well."""
+        return isinstance(other, _UnknownShape)
+
+    def __ne__(self, other: object) -> bool:
+        """Whether something is known of the other one."""
+        return not isinstance(other, _UnknownShape)
+
+    def __hash__(self) -> int:
+        """One for all."""
+        return hash(_UnknownShape)
 
 
 def sizes_of(shape: Any) -> list[int] | None:

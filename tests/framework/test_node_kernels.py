@@ -81,6 +81,44 @@ def test_a_body_keeps_its_kernel(ops) -> None:
             assert session.run(y, {x: [0.0]}).tolist() == [6.0]
 
 
+def _in_loop(count, x):
+    shapes = [tf.TensorShape([]), tf.TensorShape(None)]
+    return tf.while_loop(
+        lambda i, y: i < 3, lambda i, y: (i + 1, count(y)), [tf.constant(0), x], shapes
+    )[1]
+
+
+def _in_nested(count, x):
+    return tf.cond(x[0] < 1, lambda: _in_loop(count, x), lambda: x)
+
+
+def _beside_a_function(count, x):
+    def body(i, y):
+        # A part with a function has no plan: its nodes are evaluated.
+        return i + 1, tf.py_func(lambda a: a, [count(y)], tf.float32)
+
+    shapes = [tf.TensorShape([]), tf.TensorShape(None)]
+    start = [tf.constant(0), tf.py_func(lambda a: a, [x], tf.float32)]
+    return tf.while_loop(lambda i, y: i < 3, body, start, shapes)[1]
+
+
+@pytest.mark.parametrize("name", [PLANNED, CALLED])
+@pytest.mark.parametrize("build", [_in_loop, _in_nested, _beside_a_function])
+def test_bodies_have_kernels_of_their_own_in_each_session(ops, build, name) -> None:
+    """Which go on from run to run there, and begin anew in another session."""
+    with Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [1])
+        y = build(getattr(ops, name), x)
+        with Session(graph=graph) as one, Session(graph=graph) as two:
+            feed = {x: [0.0]}
+            assert one.run(y, feed).tolist() == [3.0]
+            assert one.run(y, feed).tolist() == [6.0]
+            assert two.run(y, feed).tolist() == [3.0]
+            assert one.run(y, feed).tolist() == [9.0]
+        with Session(graph=graph) as third:
+            assert third.run(y, feed).tolist() == [3.0]
+
+
 def test_calls_outside_of_graphs_share_one(ops) -> None:
     """With each other, and with no node."""
     count = pkg.ops.tf.CountPlanned
