@@ -5,6 +5,7 @@
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/index/index_walk.h"
+#include "kernels/cpu/index/lines.h"
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
 
@@ -216,18 +217,18 @@ void copy_rows(char* to, const char* from, const int64_t* places, int64_t n, int
   }
 }
 
-// Whether rows are read where they lie.  Where they are read several times, or most are read
-// and none is in one piece, it pays to have each so.
+// Whether rows are read where they lie.  Where none is in one piece, and they are read
+// several times or most of them are, it pays to have each so.
 bool reads_in_place(const Tensor& self, size_t n_indices, int64_t read) {
   if (self.is_contiguous()) return true;
-  if (read > self.numel()) return false;
-  if (read < self.numel() / 2) return true;
   int64_t run = 1;
   size_t d = self.sizes().size();
   while (d > n_indices && (self.sizes()[d - 1] == 1 || self.strides()[d - 1] == run)) {
     run *= self.sizes()[--d];
   }
-  return d == n_indices || run * itemsize(self.dtype()) >= kLeastRun;
+  if (d == n_indices) return true;
+  if (read > self.numel()) return false;
+  return read < self.numel() / 2 || run * itemsize(self.dtype()) >= kLeastRun;
 }
 
 void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
@@ -244,7 +245,7 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
   const auto* from = static_cast<const char*>(source.data());
   auto* to = static_cast<char*>(out.data());
   const int64_t* starts = row.starts.data();
-  const bool far = source.numel() * size > kFarBytes;
+  const bool far = sizes_once(source.sizes(), source.strides()).numel() * size > kFarBytes;
   const auto n_runs = int64_t(row.starts.size());
   const auto copy_block = [&](int64_t begin, const int64_t* at, int64_t count) {
     char* rows = to + begin * row_bytes;
