@@ -106,6 +106,7 @@ inline void add_rows(int64_t rows, int64_t w, T* __restrict total, F f) {
   }
 }
 
+// y may be x.
 template <class T>
 inline void softmax_strip(Strip<const T> x, Strip<T> y, int64_t rows, int64_t w,
                           bool logarithm) {
@@ -127,6 +128,7 @@ inline void softmax_strip(Strip<const T> x, Strip<T> y, int64_t rows, int64_t w,
     for (int64_t i = 0; i < rows; ++i) {
       const T* row = x.row(i);
       T* to = y.row(i);
+#pragma GCC ivdep
       for (int64_t j = 0; j < w; ++j) to[j] = row[j] - top[j] - total[j];
     }
     return;
@@ -134,6 +136,7 @@ inline void softmax_strip(Strip<const T> x, Strip<T> y, int64_t rows, int64_t w,
   add_rows(rows, w, total, [&](int64_t i, T* __restrict part) {
     const T* row = x.row(i);
     T* to = y.row(i);
+#pragma GCC ivdep
     for (int64_t j = 0; j < w; ++j) {
       const T e = vec::exp(row[j] - top[j]);
       to[j] = e;
@@ -201,15 +204,14 @@ void softmax_kernel(Tensor& out, const Tensor& self, int64_t dim, bool logarithm
     const ColumnsIn<T> in(self, of, dim);
     const ColumnsOut<T> to(out, of);
     const int64_t room = of.wide() * of.length;
-    const auto make = [&] {
-      return Buffers<T>{
-          RunBuffer<T>(in.staged() ? room : 0), {}, RunBuffer<T>(to.staged() ? room : 0)};
-    };
-    for_strips(of, make, [&](int64_t outer, int64_t from, int64_t w, Buffers<T>& b) {
-      const Strip<const T> x = in.strip(outer, from, of.length, w, b.first.data());
-      const Strip<T> y = to.strip(outer, from, w, b.result.data());
+    // One buffer for both, which the first cache has room for.
+    const bool staged = in.staged() || to.staged();
+    const auto make = [&] { return RunBuffer<T>(staged ? room : 0); };
+    for_strips(of, make, [&](int64_t outer, int64_t from, int64_t w, RunBuffer<T>& b) {
+      const Strip<const T> x = in.strip(outer, from, of.length, w, b.data());
+      const Strip<T> y = to.strip(outer, from, w, b.data());
       with_isa([=, rows = of.length] { softmax_strip<T>(x, y, rows, w, logarithm); });
-      to.put(outer, from, w, b.result.data());
+      to.put(outer, from, w, b.data());
     });
   });
 }
