@@ -15,6 +15,7 @@ constexpr int64_t kDepth = 32;       // terms added up in one go
 // A tensor as (outer, length, inner), the middle one being `dim`.
 struct Columns {
   int64_t outer = 1, length, inner = 1;
+  int64_t room = 8192;  // elements of a strip
   Columns(const Shape& sizes, int64_t dim) : length(sizes[size_t(dim)]) {
     for (int64_t d = 0; d < int64_t(sizes.size()); ++d) {
       if (d < dim) outer *= sizes[size_t(d)];
@@ -23,7 +24,7 @@ struct Columns {
   }
   // Columns of a strip, which stays in the second cache in full and mostly in the first.
   int64_t wide() const {
-    const int64_t fit = 8192 / length / 64 * 64;
+    const int64_t fit = room / length / 64 * 64;
     return std::min(inner, std::clamp<int64_t>(fit, length > 512 ? 16 : 64, kMostWide));
   }
 };
@@ -200,7 +201,8 @@ struct Buffers {
 void softmax_kernel(Tensor& out, const Tensor& self, int64_t dim, bool logarithm) {
   if (out.numel() == 0) return;
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Columns of(self.sizes(), dim);
+    Columns of(self.sizes(), dim);
+    if (is_reduced(out.dtype())) of.room *= 2;  // long rows are converted where they lie
     const ColumnsIn<T> in(self, of, dim);
     const ColumnsOut<T> to(out, of);
     const int64_t room = of.wide() * of.length;
