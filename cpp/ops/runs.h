@@ -9,6 +9,7 @@
 #include "base/isa.h"
 #include "ops/patches.h"
 #include "ops/sixteens.h"
+#include "tensor/repeats.h"
 #include "tensor/staging.h"
 
 namespace pkg::ops {
@@ -118,7 +119,11 @@ void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtyp
     if constexpr (Short<F, T, T>) {
       WithNumbers<F, 2> call{f};
       if (is_number(other, self, dtype)) call.give(1, number_of(other, dtype, numbers));
-      if (run_sixteens(out, dtype, call, self, other)) return;
+      Tensor few[2];
+      if (run_sixteens(out, dtype, call, few_sixteens(self, out, dtype, few[0]),
+                       few_sixteens(other, out, dtype, few[1]))) {
+        return;
+      }
     }
     using Out = decltype(f(T{}, T{}));
     constexpr DType type = dtype_of<T>;

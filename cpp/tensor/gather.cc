@@ -157,24 +157,50 @@ inline void transpose_singly(char* to, int64_t to_row, const char* from,
   }
 }
 
+// All squares; the last ones begin where they end with the others: some elements are written
+// twice.  Of what has gaps (from_row is more than an element) each is gathered first.
+template <class T, class Row>
+inline void turn_squares(char* to, int64_t to_row, const char* from, int64_t from_column,
+                         Row from_row, int64_t rows, int64_t columns) {
+  constexpr int64_t N = 8, size = sizeof(T);
+  for (int64_t r = 0; r < rows; r += N) {
+    const int64_t at = std::min(r, rows - N);
+    for (int64_t c = 0; c < columns; c += N) {
+      const int64_t column = std::min(c, columns - N);
+      char* const place = to + at * to_row + column * size;
+      const char* const square = from + column * from_column + at * from_row;
+      if constexpr (std::is_same_v<Row, std::integral_constant<int64_t, size>>) {
+        turn_square<T>(place, to_row, square, from_column);
+      } else {
+        T dense[N * N];
+        for (int64_t k = 0; k < N; ++k) {
+#pragma GCC unroll 8
+          for (int64_t i = 0; i < N; ++i) {
+            dense[k * N + i] = *reinterpret_cast<const T*>(square + k * from_column +
+                                                           i * from_row);
+          }
+        }
+        turn_square<T>(place, to_row, reinterpret_cast<const char*>(dense), N * size);
+      }
+    }
+  }
+}
+
 template <class T>
 void transpose(char* to, int64_t to_row, const char* from, int64_t from_column,
                int64_t from_row, int64_t rows, int64_t columns) {
   constexpr int64_t size = sizeof(T);
-  if (from_row != size || columns < 8 || rows < 8) {
+  if (columns < 8 || rows < 8) {
     return transpose_singly<T>(to, to_row, from, from_column, from_row, rows, columns);
   }
-  // Vectors of the next level are too wide for rows of 8.  The last squares begin where they
-  // end with the others: some elements are written twice.
-  with_isa<Isa::V3>([&] {
-    for (int64_t r = 0; r < rows; r += 8) {
-      const int64_t at = std::min(r, rows - 8);
-      for (int64_t c = 0; c < columns; c += 8) {
-        const int64_t column = std::min(c, columns - 8);
-        turn_square<T>(to + at * to_row + column * size, to_row,
-                       from + column * from_column + at * size, from_column);
-      }
-    }
+  // Vectors of the next level are too wide for rows of 8.
+  with_isa<Isa::V3>([=] {
+    const auto turn = [=](auto row) {
+      turn_squares<T>(to, to_row, from, from_column, row, rows, columns);
+    };
+    if (from_row == size) turn(std::integral_constant<int64_t, size>());
+    else if (from_row == 2 * size) turn(std::integral_constant<int64_t, 2 * size>());
+    else turn(from_row);
   });
 }
 

@@ -16,6 +16,7 @@
 #include "tensor/copy.h"
 #include "tensor/cutting.h"
 #include "tensor/layout.h"
+#include "tensor/repeats.h"
 
 namespace pkg {
 namespace {
@@ -211,10 +212,32 @@ bool run_once(const Pointwise& kernel) {
   return true;
 }
 
+// Where operands that are not in place repeat their elements those are brought first, once.
+bool run_with_few(const Pointwise& kernel) {
+  const int64_t n = kernel.parts[0].tensor->numel();
+  std::array<Tensor, kMaxOperands> few;
+  Pointwise of_few = kernel;
+  bool any = false;
+  for (size_t k = 1; k < kernel.count; ++k) {
+    Part& part = of_few.parts[k];
+    const Tensor& t = *part.tensor;
+    if (t.dtype() == part.type && part.via == part.type && is_dense(t)) continue;
+    few[k] = few_as(t, n, t.dtype() == part.via ? part.type : part.via);
+    if (!few[k].defined()) continue;
+    few[k] = as_dtype(few[k], part.type);
+    part.tensor = &few[k];
+    part.via = part.type;
+    any = true;
+  }
+  if (any) run_pointwise(of_few);
+  return any;
+}
+
 [[gnu::noinline]] void run_staged(const Pointwise& kernel) {
   if (run_once(kernel)) return;
   Plan plan(kernel);
   if (run_with_numbers(plan, kernel)) return;
+  if (run_with_few(kernel)) return;
   std::array<const Tensor*, kMaxOperands> tensors;
   for (size_t k = 0; k < kernel.count; ++k) tensors[k] = kernel.parts[k].tensor;
   const Walk walk({tensors.data(), kernel.count});

@@ -65,3 +65,20 @@ def test_index_of_any_layout(dtype):
         np.testing.assert_array_equal(pkg.take(x, index % 4_000), array[index.numpy()])
     with pytest.raises(IndexError, match="index 4000 is out of bounds"):
         x[pkg.tensor([0, 9, 4_000, 9])[::2]]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_of_any_layout(dtype):
+    """Tables whose rows are one, apart, in pieces, read often or hardly at all."""
+    x, array = made((60, 3, 40), dtype, "dense")
+    tables = [
+        (x[5, :1].expand(60, 40), np.broadcast_to(array[5, :1], (60, 40))),
+        (x[:, 1], array[:, 1]), (x[:40, 2].t(), array[:40, 2].T),
+        (x.permute(1, 0, 2), array.transpose(1, 0, 2)),
+        (x[..., ::2], array[..., ::2]),
+    ]  # fmt: skip
+    for (table, rows), n in itertools.product(tables, (2, 30, 500)):
+        index = RNG.integers(-rows.shape[0], rows.shape[0], (n, 2))
+        np.testing.assert_array_equal(table[pkg.tensor(index)], rows[index])
+        with pytest.raises(IndexError, match="is out of bounds"):
+            table[pkg.tensor(index) - 100]

@@ -70,6 +70,45 @@ def test_one_repeats_along_less_than_the_other(dtype):
         np.testing.assert_array_equal(wide(turned), wide(x))
 
 
+# Of other operands' dtypes: with few elements they are converted once (repeats.cc).
+FEW = [
+    ((128,), (64, 128)), ((64, 1), (64, 128)), ((1, 2000), (5, 2000)),
+    ((2, 1, 130), (2, 40, 130)), ((40, 1), (2, 40, 130)), ((3, 2800), (3, 2800)),
+]  # fmt: skip
+LARGE_INTS = [-70000, -2049, 2049, 2**24 + 1, 2**40 + 3, 70000, 7]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_few_elements_of_another_dtype(dtype):
+    for few, many in FEW:
+        x = numbers(many, dtype)
+        for other in DTYPES:
+            y = numbers(few, other, 1)
+            if other == "int64":  # which no 16-bit float and no float32 holds
+                y = pkg.tensor(np.resize(LARGE_INTS, few))
+            gaps = pkg.stack([y, y], -1)[..., 0]
+            full = y.expand(*many).contiguous()
+            calls = [lambda x, y: x * y, lambda x, y: y + x, lambda x, y: x < y]
+            if dtype == other == "bool":
+                calls = calls[2:]
+            for call in calls:
+                want = call(x, full)
+                for z in (y, gaps, gaps.expand(*many)):
+                    for w in (x, x.transpose(0, 1).contiguous().transpose(0, 1)):
+                        got = call(w, z)
+                        assert got.dtype == want.dtype
+                        np.testing.assert_array_equal(wide(got), wide(want))
+
+
+def test_rows_of_the_result_that_it_repeats_are_read_first():
+    for other in (pkg.float32, pkg.int64):
+        x = (pkg.arange(10000) % 1000).reshape(100, 100).to(other)
+        y = x[3:4, :].expand(100, 100)
+        want = x.numpy() + x.numpy()[3]
+        x += y
+        np.testing.assert_array_equal(x.numpy(), want)
+
+
 def test_the_operand_is_the_result_repeated():
     x = pkg.arange(10000.0).reshape(100, 100)
     want = np.broadcast_to(x.numpy()[3] * 2, (100, 100)).copy()

@@ -120,6 +120,21 @@ def check(got: pkg.Tensor, want: np.ndarray) -> None:
     np.testing.assert_array_equal(got.numpy(), want.astype(got.numpy().dtype))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_squares_of_what_has_gaps(dtype):
+    rng = np.random.default_rng(2)
+    for rows, columns in [(8, 8), (9, 17), (31, 40), (130, 129), (7, 300)]:
+        for step in (1, 2, 3, 5):
+            t, x = dense(rng, (rows, 3, columns * step), dtype)
+            t, x = t[:, 1, ::step], x[:, 1, ::step]
+            check(t.t().contiguous(), x.T)
+            check(t.flip(1).t().contiguous(), x[:, ::-1].T)
+            check(t.t().reshape(-1), x.T.reshape(-1))
+            to = pkg.zeros(columns, rows, dtype=t.dtype)
+            to.copy_(t.t())
+            check(to, x.T)
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda f: f.__name__)
 def test_one_operand(layout, shape):

@@ -124,6 +124,9 @@ class Recipe:
     broadcasts: bool = False
     #: What results are compared: all, or (for random numbers) shapes alone.
     values: bool = True
+    #: Of sums that cancel: PyTorch's text for the sum of the sizes of their terms, to
+    #: which rounding is compared.
+    terms: str = ""
     #: Whether the first tensor is written to: it must not be broadcast.
     writes: bool = False
 
@@ -158,6 +161,7 @@ class Cell:
     threads: int
     values: bool = True
     variables: tuple[str, ...] = field(default=(), repr=False)
+    terms: str = ""
 
     @property
     def name(self) -> str:
@@ -259,7 +263,7 @@ def _passes(made, op, call, words, size, sizes, dtype, layout, chosen, threads):
     for count in threads:
         yield Cell(op, made.family, filled, "; ".join(lines), theirs,
                    peer if count == 1 else "", *common, "forward", count, made.values,
-                   names)  # fmt: skip
+                   names, made.terms)  # fmt: skip
     if not made.grads or dtype not in FLOATS:
         return
     leaves = "; ".join(f"{name} = {name}.requires_grad_()" for name in made.grads)

@@ -13,6 +13,7 @@
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
 #include "tensor/convert.h"
+#include "tensor/gather.h"
 
 namespace pkg {
 namespace {
@@ -125,6 +126,16 @@ int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, i
     put_run(to, from, n, put);
   } else if (s.table == 1 && s.other == 0) {
     put_run<true>(to, from, n, put);
+  } else if (s.table == 1) {
+    constexpr int64_t kSome = 512, size = sizeof(S);
+    S some[kSome];
+    for (int64_t j = 0; j < n; j += kSome) {
+      const int64_t count = std::min(kSome, n - j);
+      moves_of(size).gather(reinterpret_cast<char*>(some),
+                            reinterpret_cast<const char*>(from + j * s.other),
+                            s.other * size, count);
+      put_run(to + j, some, count, put);
+    }
   } else {
     for (int64_t j = 0; j < n; ++j)
       to[j * s.table] = put(to[j * s.table], from[j * s.other]);

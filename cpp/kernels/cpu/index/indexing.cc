@@ -5,6 +5,7 @@
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/index/index_walk.h"
+#include "kernels/cpu/index/lines.h"
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
 
@@ -154,6 +155,7 @@ Shape leading(const Shape& sizes, size_t drop) {
 
 // Runs of fewer bytes are copied an element at a time: that beats a call for each.
 constexpr int64_t kLeastRun = 64;
+constexpr int64_t kLine = 64;  // bytes that come from memory together
 
 // A row of self in memory: runs of elements that lie side by side.
 struct Row {
@@ -216,24 +218,64 @@ void copy_rows(char* to, const char* from, const int64_t* places, int64_t n, int
   }
 }
 
-// Whether rows are read where they lie.  Where they are read several times, or most are read
-// and none is in one piece, it pays to have each so.
-bool reads_in_place(const Tensor& self, size_t n_indices, int64_t read) {
+// Rows whose elements lie apart, some elements of all rows at a time: where the rows lie side
+// by side, as in a transposed tensor, every line of cache is read for several of them.
+void copy_apart(char* to, int64_t row_bytes, const char* from, const int64_t* places,
+                int64_t n, const int64_t* starts, int64_t numel, int64_t size) {
+  visit_size(size, [=]<class T>(TypeTag<T>) {
+    constexpr int64_t kSome = 8;
+    const auto copy = [=](int64_t i, int64_t j) {
+      std::memcpy(to + i * row_bytes + j * int64_t(sizeof(T)), from + places[i] + starts[j],
+                  sizeof(T));
+    };
+    int64_t j = 0;
+    for (; j + kSome <= numel; j += kSome) {
+      for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 8
+        for (int64_t k = 0; k < kSome; ++k) copy(i, j + k);
+      }
+    }
+    for (; j < numel; ++j) {
+      for (int64_t i = 0; i < n; ++i) copy(i, j);
+    }
+  });
+}
+
+// Whether one index names rows in their order, as a mask does.
+bool ascends(const TensorList& indices) {
+  const Tensor& index = indices[0];
+  if (indices.size() != 1 || index.ndim() != 1 || index.dtype() != DType::Int64)
+    return false;
+  const auto* values = index.data<int64_t>();
+  const int64_t by = index.strides()[0];
+  for (int64_t i = 1; i < index.numel(); ++i) {
+    if (values[i * by] < values[(i - 1) * by]) return false;
+  }
+  return true;
+}
+
+// Whether rows are read where they lie.  Where none is in one piece, and they are read
+// several times or most of them are, it pays to have each so, unless copy_apart() reads them
+// in their order.
+bool reads_in_place(const Tensor& self, const TensorList& indices, int64_t read) {
   if (self.is_contiguous()) return true;
-  if (read > self.numel()) return false;
-  if (read < self.numel() / 2) return true;
+  const size_t n_indices = indices.size();
+  const int64_t size = itemsize(self.dtype());
   int64_t run = 1;
   size_t d = self.sizes().size();
   while (d > n_indices && (self.sizes()[d - 1] == 1 || self.strides()[d - 1] == run)) {
     run *= self.sizes()[--d];
   }
-  return d == n_indices || run * itemsize(self.dtype()) >= kLeastRun;
+  if (d == n_indices) return true;
+  if (read > self.numel()) return false;
+  if (read < self.numel() / 2 || run * size >= kLeastRun) return true;
+  const bool apart = run == 1 && std::abs(self.strides()[d - 1]) * size >= kLine;
+  return apart && size >= 4 && ascends(indices);  // smaller ones are turned in no time
 }
 
 void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
-  const Tensor source = reads_in_place(self, indices.size(), out.numel())
-                            ? self
-                            : as_contiguous(self);
+  const Tensor source = reads_in_place(self, indices, out.numel()) ? self
+                                                                   : as_contiguous(self);
   const size_t rest = self.sizes().size() - indices.size();
   const Places places(source, indices, leading(out.sizes(), rest),
                       itemsize(source.dtype()));
@@ -244,11 +286,14 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
   const auto* from = static_cast<const char*>(source.data());
   auto* to = static_cast<char*>(out.data());
   const int64_t* starts = row.starts.data();
-  const bool far = source.numel() * size > kFarBytes;
+  const bool far = sizes_once(source.sizes(), source.strides()).numel() * size > kFarBytes;
   const auto n_runs = int64_t(row.starts.size());
   const auto copy_block = [&](int64_t begin, const int64_t* at, int64_t count) {
     char* rows = to + begin * row_bytes;
     if (n_runs == 0) return copy_rows(rows, from, at, count, row_bytes, far);
+    if (row.run == 1 && n_runs > 1 && std::abs(starts[1] - starts[0]) >= kLine) {
+      return copy_apart(rows, row_bytes, from, at, count, starts, n_runs, size);
+    }
     const int64_t run_bytes = row.run * size;
     for (int64_t i = 0; i < count; ++i, rows += row_bytes) {
       if (row.run > 1) {

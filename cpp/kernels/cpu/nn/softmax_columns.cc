@@ -15,6 +15,7 @@ constexpr int64_t kDepth = 32;       // terms added up in one go
 // A tensor as (outer, length, inner), the middle one being `dim`.
 struct Columns {
   int64_t outer = 1, length, inner = 1;
+  int64_t room = 8192;  // elements of a strip
   Columns(const Shape& sizes, int64_t dim) : length(sizes[size_t(dim)]) {
     for (int64_t d = 0; d < int64_t(sizes.size()); ++d) {
       if (d < dim) outer *= sizes[size_t(d)];
@@ -23,7 +24,7 @@ struct Columns {
   }
   // Columns of a strip, which stays in the second cache in full and mostly in the first.
   int64_t wide() const {
-    const int64_t fit = 8192 / length / 64 * 64;
+    const int64_t fit = room / length / 64 * 64;
     return std::min(inner, std::clamp<int64_t>(fit, length > 512 ? 16 : 64, kMostWide));
   }
 };
@@ -106,6 +107,7 @@ inline void add_rows(int64_t rows, int64_t w, T* __restrict total, F f) {
   }
 }
 
+// y may be x.
 template <class T>
 inline void softmax_strip(Strip<const T> x, Strip<T> y, int64_t rows, int64_t w,
                           bool logarithm) {
@@ -127,6 +129,7 @@ inline void softmax_strip(Strip<const T> x, Strip<T> y, int64_t rows, int64_t w,
     for (int64_t i = 0; i < rows; ++i) {
       const T* row = x.row(i);
       T* to = y.row(i);
+#pragma GCC ivdep
       for (int64_t j = 0; j < w; ++j) to[j] = row[j] - top[j] - total[j];
     }
     return;
@@ -134,6 +137,7 @@ inline void softmax_strip(Strip<const T> x, Strip<T> y, int64_t rows, int64_t w,
   add_rows(rows, w, total, [&](int64_t i, T* __restrict part) {
     const T* row = x.row(i);
     T* to = y.row(i);
+#pragma GCC ivdep
     for (int64_t j = 0; j < w; ++j) {
       const T e = vec::exp(row[j] - top[j]);
       to[j] = e;
@@ -197,19 +201,19 @@ struct Buffers {
 void softmax_kernel(Tensor& out, const Tensor& self, int64_t dim, bool logarithm) {
   if (out.numel() == 0) return;
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Columns of(self.sizes(), dim);
+    Columns of(self.sizes(), dim);
+    if (is_reduced(out.dtype())) of.room *= 2;  // long rows are converted where they lie
     const ColumnsIn<T> in(self, of, dim);
     const ColumnsOut<T> to(out, of);
     const int64_t room = of.wide() * of.length;
-    const auto make = [&] {
-      return Buffers<T>{
-          RunBuffer<T>(in.staged() ? room : 0), {}, RunBuffer<T>(to.staged() ? room : 0)};
-    };
-    for_strips(of, make, [&](int64_t outer, int64_t from, int64_t w, Buffers<T>& b) {
-      const Strip<const T> x = in.strip(outer, from, of.length, w, b.first.data());
-      const Strip<T> y = to.strip(outer, from, w, b.result.data());
+    // One buffer for both, which the first cache has room for.
+    const bool staged = in.staged() || to.staged();
+    const auto make = [&] { return RunBuffer<T>(staged ? room : 0); };
+    for_strips(of, make, [&](int64_t outer, int64_t from, int64_t w, RunBuffer<T>& b) {
+      const Strip<const T> x = in.strip(outer, from, of.length, w, b.data());
+      const Strip<T> y = to.strip(outer, from, w, b.data());
       with_isa([=, rows = of.length] { softmax_strip<T>(x, y, rows, w, logarithm); });
-      to.put(outer, from, w, b.result.data());
+      to.put(outer, from, w, b.data());
     });
   });
 }

@@ -78,9 +78,22 @@ struct Extreme {
   }
 };
 
+// Where few lines lie side by side, bytes would fill no vector.
+constexpr int64_t kFewBytes = 32;
+
+DType computed_in(const Tensor& self, int64_t dim) {
+  if (is_reduced(self.dtype())) return DType::Float32;
+  if (itemsize(self.dtype()) > 1 || self.ndim() == 0) return self.dtype();
+  int64_t lines = 1;
+  for (auto d = size_t(wrap_dim("scan", dim, self.ndim())) + 1; d < self.sizes().size();
+       ++d)
+    lines *= self.sizes()[d];
+  return lines > 1 && lines < kFewBytes ? DType::Int32 : self.dtype();
+}
+
 template <bool Max>
 void cumulative_extreme(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
-  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
+  const DType type = computed_in(self, dim);
   visit_compute("cummax", type, [&]<class T>(TypeTag<T>) {
     run_scan(type, dim, false, {&self}, {&values, &indices}, Extreme<T, Max>::run,
              ShortLines::Turned);
