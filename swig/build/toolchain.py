@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.build.incremental import BuildError
-from kit.build.options import compiler_version
+from kit.build.options import compiler_version, memory_flags
 
 SANITIZERS = ("address", "undefined", "thread")
 
@@ -96,6 +96,7 @@ class Config:
                 *COMMON_FLAGS,
                 *optimise,
                 *checks,
+                *memory_flags(version),
                 *WARNINGS,
                 *(["-Werror"] if strict else []),
                 *shlex.split(env.get("CXXFLAGS", "")),

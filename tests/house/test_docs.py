@@ -30,7 +30,7 @@ from pathlib import Path
 import pytest
 
 import pkg
-import pkg.sysconfig
+from libraries import library
 from pages import FENCE, PAGES, Block, blocks_of
 from paths import ROOT, SUPPORT, TESTS
 
@@ -237,15 +237,9 @@ def compile_in_project(folder: Path, old: str = "", new: str = "") -> Path:
     parts = {m: fragment("add_an_op.md", f"{m}: ") for m in ("stanza", "handle")}
     source = IN_PROJECT % parts
     assert old in source
-    (folder / "added.cc").write_text(source.replace(old, new), encoding="utf-8")
-    flags = [*pkg.sysconfig.get_compile_flags(), "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(
-        ["g++", "-fPIC", "-shared", *flags, "added.cc", "-o", "added.so"]
-        + pkg.sysconfig.get_link_flags(),
-        cwd=folder,
-        check=True,
-    )
-    return folder / "added.so"
+    path = folder / "added.cc"
+    path.write_text(source.replace(old, new), encoding="utf-8")
+    return library(path, "-Wall", "-Wextra", "-Werror")
 
 
 def test_op_added_to_the_project_passes_the_checks_of_its_row(tmp_path: Path) -> None:
@@ -275,9 +269,9 @@ def check_row(library: str) -> None:
 
 def test_wrong_gradient_would_be_found(tmp_path: Path) -> None:
     """The check of the row is one that can fail."""
-    library = compile_in_project(tmp_path, "x * x, 1.5", "x * x, 0.5")
+    wrong = compile_in_project(tmp_path, "x * x, 1.5", "x * x, 0.5")
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
-        run_child("row", library, cwd=tmp_path)
+        run_child("row", wrong, cwd=tmp_path)
 
 
 if __name__ == "__main__":

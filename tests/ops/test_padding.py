@@ -61,6 +61,13 @@ def borders(shape, mode, cuts):
         yield pad
 
 
+def check_equal(got, want, text):
+    """NumPy's own check, which looks for NaN first, takes six times as long."""
+    if got.shape != want.shape or not (got == want).all():
+        np.testing.assert_array_equal(got, want, text)
+        raise AssertionError(f"{text}: {got.shape}, expected {want.shape}")
+
+
 CASES = list(itertools.product(["constant", "reflect", "replicate", "circular"],
                                [False, True]))  # fmt: skip
 
@@ -77,7 +84,7 @@ def test_borders(shape, layout):
         for pad in borders(shape, mode, cuts):
             want = padded(x, pad, mode, value)
             got = F.pad(given, pad, mode, value)
-            np.testing.assert_array_equal(got, want, f"{dtype} {mode} {pad}")
+            check_equal(got.numpy(), want, f"{dtype} {mode} {pad}")
             assert got.is_contiguous()
             if dtype in FLOATS:
                 check_gradient(given, pad, mode)
@@ -90,7 +97,7 @@ def check_gradient(given, pad, mode):
     (grad,) = pkg.autograd.grad(result, [leaf], pkg.tensor(weight).to(given.dtype))
     numbers = padded(np.arange(1, given.numel() + 1).reshape(given.shape), pad, mode)
     sums = np.bincount(numbers.ravel(), weight.ravel(), given.numel() + 1)[1:]
-    np.testing.assert_array_equal(grad.numpy().ravel(), sums, f"{mode} {pad}")
+    check_equal(grad.numpy().ravel(), sums, f"{mode} {pad}")
 
 
 @pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])

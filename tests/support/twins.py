@@ -39,7 +39,9 @@ def twin_command() -> list[str]:
     """The compiler and its flags, which has read HEADERS already."""
     import pybind11
 
-    command = [*shlex.split(os.environ.get("CXX", "g++")), *FLAGS]
+    compiler = shlex.split(os.environ.get("CXX", "g++"))
+    command = [*compiler, *FLAGS]
+    command += options.memory_flags(options.compiler_version(compiler))
     command += ["-isystem", pybind11.get_include()]
     command += ["-isystem", sysconfig.get_path("include")]
     lines = [f"#include <pybind11/{name}>" for name in HEADERS]

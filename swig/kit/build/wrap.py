@@ -35,6 +35,7 @@ from .options import (
     find_swig,
     flags,
     includes,
+    memory_flags,
 )
 
 __all__ = ["Module", "module_name", "wrap"]
@@ -165,8 +166,9 @@ class Module:
         parts = ("up" if part == ".." else part for part in path.parts)
         output = folder.joinpath("obj", *parts).with_name(f"{path.name}.o")
         depfile = output.with_suffix(".d")
-        command = [*cxx, *COMPILE_FLAGS, f"-O{self.optimize}", *self._common(), *extra]
-        command += [*self.compile_args, *shlex.split(os.environ.get("CXXFLAGS", ""))]
+        command = [*cxx, *COMPILE_FLAGS, f"-O{self.optimize}", *memory_flags(version)]
+        command += [*self._common(), *extra, *self.compile_args]
+        command += shlex.split(os.environ.get("CXXFLAGS", ""))
         command += ["-MMD", "-MF", str(depfile), "-c", str(source), "-o", str(output)]
         return Step(
             verb="compiled",
