@@ -28,8 +28,8 @@ void check_interrupt() {
   if (call_python(PyErr_CheckSignals) < 0) throw PyError::fetch(true);
 }
 
-// The extension lies in the package's folder.  Generated wrappers of ops belong to it, wherever pkg/framework/loading.py has written
-// them: it names their modules so.
+// The extension lies in the package's folder.  Generated wrappers of ops belong to it,
+// wherever pkg/framework/loading.py has written them: it names their modules so.
 bool in_package(std::string_view file, std::string_view module) {
   static const std::string package = module_folder();
   return (!package.empty() && file.starts_with(package)) ||

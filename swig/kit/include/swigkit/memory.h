@@ -57,10 +57,11 @@ class ShownMemory {
     constexpr int kAsked = PyBUF_C_CONTIGUOUS | PyBUF_F_CONTIGUOUS | PyBUF_ANY_CONTIGUOUS |
                            PyBUF_WRITABLE;
     if ((flags & kAsked) != PyBUF_STRIDES && !fits(self, view, flags)) return -1;
+    if (!(flags & PyBUF_FORMAT)) view->format = nullptr;
     view->obj = new_ref(self);
     return 0;
   }
-  [[gnu::noinline]] static bool fits(PyObject* self, const Py_buffer* view, int flags) {
+  [[gnu::noinline]] static bool fits(PyObject* self, Py_buffer* view, int flags) {
     const auto asks = [flags](int flag) { return (flags & flag) == flag; };
     const bool rows = !asks(PyBUF_STRIDES) || asks(PyBUF_C_CONTIGUOUS);
     const char* missing = nullptr;
@@ -70,7 +71,12 @@ class ShownMemory {
       missing = "is not contiguous";
     }
     if (asks(PyBUF_WRITABLE) && view->readonly) missing = "cannot be written to";
-    if (!missing) return true;
+    if (!missing) {
+      // CPython's memoryview reads the shape of two dimensions, and of one none.
+      if (!asks(PyBUF_ND)) view->ndim = 1, view->shape = nullptr;
+      if (!asks(PyBUF_STRIDES)) view->strides = nullptr;
+      return true;
+    }
     PyErr_Format(PyExc_BufferError, "the memory of a %s %s", Py_TYPE(self)->tp_name,
                  missing);
     return false;
