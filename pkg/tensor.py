@@ -130,6 +130,11 @@ class Tensor(_Base):
         """
         return core._register_accumulated_hook(self, hook)
 
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Sets requires_grad; returns self."""
+        self.requires_grad = requires_grad
+        return self
+
     def retain_grad(self) -> None:
         """Keeps the gradient in .grad although an op made this tensor."""
         core._retain_grad(self)

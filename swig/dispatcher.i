@@ -7,12 +7,7 @@
 #include "framework/definitions.h"
 #include "python/op/py_kernel.h"
 %}
-%positional_only(pkg::operator_names, 1)
-%positional_only(pkg::claim_namespace, 2)
-%positional_only(pkg::define_op, 4)
-%positional_only(pkg::dispatch_table, 1)
-%positional_only(pkg::python::_set_kernel, 4)
-%positional_only(pkg::c::library_ops, 1)
+%without_names
 namespace pkg {
 /// Names of the registered ops, sorted.
 std::vector<std::string> operator_names(const std::string &ns);
@@ -27,13 +22,16 @@ std::string define_op(const std::string &ns, const std::string &schema,
 std::vector<std::vector<std::string>> dispatch_table(const std::string &name);
 }
 namespace pkg::c {
-/// Opens a shared library of ops; see pkg.ops.load_library.  Returns its identity.
-std::string load_library(const std::string &path);
 /// Names of the ops that the library of an identity declared, 'mine::squash', sorted.
 std::vector<std::string> library_ops(const std::string &identity);
+}
+%include "python/op/py_kernel.h"
+%with_names
+namespace pkg::c {
+/// Opens a shared library of ops; see pkg.ops.load_library.  Returns its identity.
+std::string load_library(const std::string &path);
 }
 namespace pkg::framework {
 /// What REGISTER_OP said of an op, "tf::ZeroOut", as JSON; "" for an op without that.
 std::string op_definition(const std::string &name);
 }
-%include "python/op/py_kernel.h"

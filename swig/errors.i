@@ -1,34 +1,13 @@
 // errors.i: what stands around every wrapped call: C++ exceptions become Python's by the
-// one table in swig/python/py_error.cc, and the function enters the table of symbols.
-%include "swigkit/errors.i"
+// one table in swig/python/py_error.cc; and what pkg.symbols() says of it (py_module.cc):
+// whether it gives the GIL up, and what its result shares with C++.
 %{
 #include "python/py_error.h"
-#include "python/symbol.h"
+#include "python/py_module.h"
+#include "swigkit/listed.h"
 %}
 
-%define PKG_CALL(gil_, result_, function_...)
-%exception function_ {
-  PKG_SYMBOL(symbol, "$symname", "$fulldecl", gil_, result_);
-  try {
-    $action
-  } catch (...) {
-    swigkit::translate();
-    SWIG_fail;
-  }
-}
-%enddef
-
-// Without more words a call keeps the GIL.
-PKG_CALL("kept", "value")
-// The members of classes are no names of the module; the kit's entries catch their
-// exceptions.  PKG_FUNCTIONS ends what PKG_CLASSES begins.
-%define PKG_CLASSES
-%exception;
-%enddef
-%define PKG_FUNCTIONS
-PKG_CALL("kept", "value")
-%enddef
 // It gives the GIL up by itself while it waits (scheduler/hooks.h).
 %define PKG_WAITS(function_...)
-PKG_CALL("waits", "value", function_)
+%remark(function_, "waits value")
 %enddef

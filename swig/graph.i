@@ -3,7 +3,6 @@
 #include "c_api/c_calls.h"
 #include "c_api/graph_handles.h"
 %}
-PKG_CLASSES
 %ignore pkg::c::OperationHandle::OperationHandle;
 %ignore pkg::c::CallableHandle::CallableHandle;
 %final(pkg::c::OperationHandle)
@@ -11,8 +10,7 @@ PKG_CLASSES
 %final(pkg::c::SessionHandle)
 %final(pkg::c::CallableHandle)
 %final(pkg::c::BodyHandle)
-PKG_CALL("kept", "shared", pkg::c::failed_operation)
+%remark(pkg::c::failed_operation, "kept shared")
 %include "c_api/graph_handles.h"
-PKG_FUNCTIONS
 %ignore pkg::c::CCall;
 %include "c_api/c_calls.h"

@@ -3,11 +3,11 @@
 // the files below; Tensor and Operator are hand-written in swig/python/.
 %module(package="pkg", moduleimport="from ._pywrap_core import *") pywrap_core
 
-%include "guard.i"
-%include "errors.i"
+%include "swigkit/errors.i"
 %include "swigkit/values.i"
 %include "swigkit/classes.i"
 %include "swigkit/module.i"
+%include "errors.i"
 %include "tensor.i"
 %include "scheduler.i"
 %include "autograd.i"
@@ -16,6 +16,7 @@
 %include "profiler.i"
 %include "config.i"
 
+%once_in_a_process("pkg._pywrap_core")
 PKG_WAITS(pkg::python::_before_fork)
 %include "python/py_module.h"
 

@@ -28,7 +28,6 @@ bool shutdown(double seconds = 10.0);
 bool quiesce(double seconds = 5.0);
 }
 
-PKG_CLASSES
 %ignore pkg::python::EventObject::EventObject;
 %rename(Event) pkg::python::EventObject;
 %rename(ManualEvent) pkg::python::ManualEventObject;
@@ -39,8 +38,10 @@ PKG_CLASSES
 %collected(pkg::python::EventObject)
 %final(pkg::python::ManualEventObject)
 %final(pkg::python::StreamObject)
-%property(pkg::python::EventObject, std::string, name, name)
-%property(pkg::python::EventObject, std::string, call_site, call_site)
+%properties(pkg::python::EventObject, name, call_site)
+%remark(pkg::python::EventObject, "waits shared")
+%remark(pkg::python::ManualEventObject, "waits shared")
+%remark(pkg::python::StreamObject, "waits shared")
 %positional_only(pkg::python::EventObject::_when_done, 1)
 %positional_only(pkg::python::ManualEventObject::set_error, 1)
 %positional_only(pkg::python::StreamObject::submit, 1)
@@ -49,7 +50,6 @@ PKG_CLASSES
 %positional_only(pkg::python::StreamObject::wait_stream, 1)
 %include "python/scheduler/event.h"
 %include "python/scheduler/stream.h"
-PKG_FUNCTIONS
 
 %positional_only(pkg::python::submit, 1)
 %keyword_only(pkg::python::submit, deps)

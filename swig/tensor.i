@@ -4,7 +4,6 @@
 #include "python/tensor/py_tensor.h"
 %}
 
-PKG_CLASSES
 %rename(dtype) pkg::python::DTypeObject;
 %rename(device) pkg::python::DeviceObject;
 %public_module(pkg::python::DTypeObject, "pkg")
@@ -13,22 +12,18 @@ PKG_CLASSES
 %made_by(pkg::python::DeviceObject, find)
 %final(pkg::python::DTypeObject)
 %final(pkg::python::DeviceObject)
-%property(pkg::python::DTypeObject, std::string, name, name)
-%property(pkg::python::DTypeObject, int64_t, itemsize, itemsize)
-%property(pkg::python::DTypeObject, bool, is_floating_point, is_floating_point)
-%property(pkg::python::DeviceObject, std::string, type, type)
-%property(pkg::python::DeviceObject, std::optional<int>, index, index)
+%properties(pkg::python::DTypeObject, name, itemsize, is_floating_point)
+%properties(pkg::python::DeviceObject, type, index)
+%remark(pkg::python::DTypeObject, "kept value")
+%remark(pkg::python::DeviceObject, "kept value")
 %include "python/tensor/py_dtype.h"
-PKG_FUNCTIONS
 
+%without_names
+%positional_only(pkg::python::tensor, 0)
 %keyword_only(pkg::python::tensor, device)
-%positional_only(pkg::python::from_numpy, 1)
-%positional_only(pkg::python::_memory, 1)
-%positional_only(pkg::python::_from_dlpack, 2)
-%positional_only(pkg::python::register_tensor_class, 1)
-%positional_only(pkg::python::register_symbol_class, 1)
 PKG_WAITS(pkg::python::tensor)
-PKG_CALL("kept", "memory", pkg::python::from_numpy)
-PKG_CALL("waits", "memory", pkg::python::_memory)
-PKG_CALL("kept", "memory", pkg::python::_from_dlpack)
+%remark(pkg::python::from_numpy, "kept memory")
+%remark(pkg::python::_memory, "waits memory")
+%remark(pkg::python::_from_dlpack, "kept memory")
 %include "python/tensor/functions.h"
+%with_names

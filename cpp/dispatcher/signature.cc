@@ -110,18 +110,22 @@ std::string schema_of(std::span<const Operator* const> overloads) {
                               overloads[0]->schema.name, ", got all of them: ", names, ".");
 }
 
-std::vector<std::pair<const char*, std::string>> record_of(const Operator& op) {
-  return {{"schema", op.schema.str()},      {"doc", op.doc},
-          {"dtypes", op.dtypes()},          {"kind", op.kind_name()},
-          {"gradient", op.gradient_name()}, {"where", op.where}};
-}
-
-std::vector<std::string> dispatch_keys(const Operator& op) {
-  std::vector<std::string> names;
-  for (int k = 0; k < kNumKeys; ++k) {
-    if (op.has_kernel(DispatchKey(k))) names.push_back(name_of(DispatchKey(k)));
+std::vector<OpRecord> records_of(std::span<const Operator* const> overloads) {
+  std::vector<OpRecord> records;
+  for (const Operator* op : overloads) {
+    std::vector<std::string> keys;
+    for (int k = 0; k < kNumKeys; ++k) {
+      if (op->has_kernel(DispatchKey(k))) keys.push_back(name_of(DispatchKey(k)));
+    }
+    records.push_back({{"schema", op->schema.str()},
+                       {"doc", op->doc},
+                       {"dtypes", op->dtypes()},
+                       {"kind", op->kind_name()},
+                       {"gradient", op->gradient_name()},
+                       {"where", op->where},
+                       {"dispatch_keys", keys}});
   }
-  return names;
+  return records;
 }
 
 std::vector<std::string> operator_names(const std::string& ns) {

@@ -3,10 +3,12 @@
 // keywords may write, and what the records say.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "dispatcher/operator.h"
@@ -30,11 +32,10 @@ std::vector<std::string> schemas_of(std::span<const Operator* const> overloads);
 /// The schema with the namespace of the only one; RuntimeError for several.
 std::string schema_of(std::span<const Operator* const> overloads);
 
-/// What the registry knows of an op, in words: "schema", "doc", "dtypes", "kind",
-/// "gradient", "where".
-std::vector<std::pair<const char*, std::string>> record_of(const Operator& op);
-/// The names of the keys that it has a kernel of its own for.
-std::vector<std::string> dispatch_keys(const Operator& op);
+/// What the registry knows of each, in words: "schema", "doc", "dtypes", "kind", "gradient",
+/// "where", and in a list "dispatch_keys", those it has a kernel of its own for.
+using OpRecord = std::map<std::string, std::variant<std::string, std::vector<std::string>>>;
+std::vector<OpRecord> records_of(std::span<const Operator* const> overloads);
 
 /// Names of the registered ops, sorted.
 std::vector<std::string> operator_names(const std::string& ns);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/error.h"
 #include "base/thread_local.h"
 #include "scheduler/runtime.h"
 
@@ -97,6 +98,21 @@ void set_current_stream(Ref<Stream> stream) {
   }
   // What was there dies when it is no longer current.
   stream = Ref<Stream>::adopt(std::exchange(t_current, stream.detach()));
+}
+
+namespace {
+thread_local std::vector<Ref<Stream>> t_entered;  // current before each block
+}
+
+void enter_stream(Ref<Stream> stream) {
+  t_entered.push_back(current_stream());
+  set_current_stream(std::move(stream));
+}
+void leave_stream() {
+  PKG_CHECK(!t_entered.empty(), RuntimeError,
+            "[Stream] left a `with` block that this thread did not enter.");
+  set_current_stream(std::move(t_entered.back()));
+  t_entered.pop_back();
 }
 
 uint64_t current_stream_number() noexcept { return t_current ? t_current->number() : 0; }

@@ -61,6 +61,10 @@ class Stream final : public Intrusive {
 /// The stream that this thread submits to; null: no order besides dependencies.
 Ref<Stream> current_stream();
 void set_current_stream(Ref<Stream> stream);
+/// The same for blocks of a language, `with stream:`, which end in the reverse order on the
+/// thread that began them; RuntimeError where there is none to leave.
+void enter_stream(Ref<Stream> stream);
+void leave_stream();
 /// Its number; 0 where there is none.
 uint64_t current_stream_number() noexcept;
 namespace detail {

@@ -45,7 +45,7 @@ INTS = "numel storage_offset dim data_ptr element_size ndim itemsize nbytes _ver
 BOOLS = "is_contiguous is_floating_point is_ready requires_grad is_leaf retains_grad"
 TYPES |= dict.fromkeys(INTS.split(), "int")
 TYPES |= dict.fromkeys([*BOOLS.split(), "_is_view", "is_method"], "_bool")
-TENSORS = ("detach", "detach_", "requires_grad_", "T", "data", "wait")
+TENSORS = ("detach", "detach_", "T", "data", "wait")
 TYPES |= dict.fromkeys(TENSORS, "_Tensor")
 # Type slots whose result the language fixes; the others of Tensor give Tensors.
 SLOTS = {

@@ -6,15 +6,12 @@
 
 #include <new>
 #include <stdexcept>
-#include <system_error>
 
 #include "collectives/error.h"
 #include "tensor/storage.h"
 
 namespace pkg::python {
 namespace {
-
-PyObject* g_out_of_memory = nullptr;  // as long as the process: errors come at its end
 
 // " [from op at file:line]" when the error is that of scheduled work.
 std::string origin_suffix() {
@@ -35,18 +32,11 @@ void PyError::append(const std::string& text) {
   held_.add_note(text.c_str() + (text[0] == ' '));
 }
 
-int PyError::traverse(const std::exception_ptr& error, visitproc visit, void* arg) {
+const HeldError* PyError::held_in(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
-  } catch (const PyError& found) { return found.held_.traverse(visit, arg); } catch (...) {
-  }
-  return 0;
-}
-
-void PyError::clear(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const PyError& found) { found.held_.clear(); } catch (...) {
+  } catch (const PyError& found) { return &found.held_; } catch (...) {
+    return nullptr;
   }
 }
 
@@ -58,18 +48,8 @@ void translate_error() noexcept {
   } catch (const PyError& error) {
     take_async_origin();
     error.restore();
-  } catch (const Error& error) {
-    set_error(translated_class(error), error.message() + origin_suffix());
-  } catch (const std::bad_alloc&) {  // the text without a std::string: no memory for it
-    PyErr_SetString(g_out_of_memory, "out of memory");
-  } catch (const std::length_error&) {  // of a vector that no memory has
-    PyErr_SetString(g_out_of_memory, "out of memory");
-  } catch (const std::system_error& error) {
-    set_system_error(error);
   } catch (const std::exception& error) {
-    if (PyErr_Occurred()) return;
-    PyObject* type = standard_counterpart(error);
-    set_error(type ? type : PyExc_RuntimeError, error.what() + origin_suffix());
+    set_counterpart(error, origin_suffix);
   } catch (...) {
     if (!PyErr_Occurred()) set_error(PyExc_RuntimeError, "unknown C++ exception");
   }
@@ -100,9 +80,11 @@ void init_errors(PyObject* module) {
   PyRef bases = check(PyTuple_Pack(2, PyExc_RuntimeError, PyExc_LookupError));
   add<LookupError>(module, "OpLookupError", "No op of this name is registered.",
                    bases.get());
-  g_out_of_memory = add<OutOfMemoryError>(module, "OutOfMemoryError",
-                                          "Memory for a tensor could not be had.",
-                                          PyExc_MemoryError);
+  PyObject* memory = add<OutOfMemoryError>(module, "OutOfMemoryError",
+                                           "Memory for a tensor could not be had.",
+                                           PyExc_MemoryError);
+  add_translation<std::bad_alloc>(memory);
+  add_translation<std::length_error>(memory);  // of a vector that no memory has
   add<CancelledError>(module, "CancelledError", "Work that was cancelled.",
                       PyExc_RuntimeError);
   add<InternalError>(module, "InternalError", "A fault in pkg itself: please report it.",

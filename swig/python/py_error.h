@@ -29,10 +29,8 @@ class PyError final : public ForeignError {
   /// Also as a note of the exception object.
   void append(const std::string& text) override;
 
-  /// For tp_traverse and tp_clear of the one who holds `error`: what it keeps, if it is a
-  /// PyError that nobody else shares.
-  static int traverse(const std::exception_ptr& error, visitproc visit, void* arg);
-  static void clear(const std::exception_ptr& error);
+  /// What `error` keeps, as long as it is there, if it is a PyError; else null.
+  static const HeldError* held_in(const std::exception_ptr& error);
 
  private:
   PyError(std::string message, HeldError held, bool stops)

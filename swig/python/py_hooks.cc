@@ -4,8 +4,6 @@
 #include "swigkit/later.h"
 #include "swigkit/sites.h"
 
-#include <dlfcn.h>
-
 #include "py_error.h"
 #include "py_module.h"
 #include "scheduler/hooks.h"
@@ -30,18 +28,10 @@ void check_interrupt() {
   if (call_python(PyErr_CheckSignals) < 0) throw PyError::fetch(true);
 }
 
-// Folder of the package, with a slash: the extension lies in it.
-std::string package_folder() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void*>(&init_hooks), &info)) return "";
-  const std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/') + 1);
-}
-
-// Generated wrappers of ops belong to it, wherever pkg/framework/loading.py has written
-// them: it names their modules so.
+// The extension lies in the package's folder.  Generated wrappers of ops belong to it,
+// wherever pkg/framework/loading.py has written them: it names their modules so.
 bool in_package(std::string_view file, std::string_view module) {
-  static const std::string package = package_folder();
+  static const std::string package = module_folder();
   return (!package.empty() && file.starts_with(package)) ||
          module.starts_with("pkg.op_libraries.");
 }

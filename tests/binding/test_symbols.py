@@ -97,8 +97,6 @@ def test_symbols_are_what_nm_finds():
     table = {s.name for s in pkg.symbols()}
     assert len(wrappers) > 20 and wrappers <= table
     assert {n for n in table if "." in n} <= {m.replace("_", ".", 1) for m in members}
-    entries = [n for n in defined if re.search(r"\bsymbol(_\w+)?$", n)]
-    assert entries, "nm shows no entry of the table"
 
 
 def inlined(symbol, defined):

@@ -46,21 +46,28 @@ Tensor from_capsule(const py::object& object, std::optional<bool> copy) {
   return take<Unversioned>(capsule, copy);
 }
 
-// (first, second) of an argument that is a pair of ints.
+// (first, second) of an argument that is a pair of ints, in the kit's words otherwise.
 Pair int_pair(const char* name, const py::object& object) {
-  try {
-    return py::cast<Pair>(py::tuple(object));
-  } catch (const std::exception&) {
-    throw TypeError(std::string("[__dlpack__] expected None or (int, int) for '") + name +
-                    "', got " + type_name(object));
+  const std::string asked = "[__dlpack__] expected a sequence of 2";
+  const bool sequence = py::isinstance<py::sequence>(object) &&
+                        !py::isinstance<py::str>(object);
+  PKG_CHECK(sequence, TypeError, asked, " or None for '", name, "', got ",
+            type_name(object));
+  const py::tuple items(object);
+  PKG_CHECK(items.size() == 2, TypeError, asked, " for '", name, "', got ", items.size());
+  for (size_t i = 0; i < 2; ++i) {
+    PKG_CHECK(py::isinstance<py::int_>(items[i]), TypeError,
+              "[__dlpack__] expected an int for '", name, "[", i, "]', got ",
+              type_name(items[i]));
   }
+  return py::cast<Pair>(items);
 }
 
 // None; or -1, which PyTorch passes for "do nothing".
 void check_stream(const py::object& stream) {
   if (stream.is_none()) return;
   PKG_CHECK(py::isinstance<py::int_>(stream), TypeError,
-            "[__dlpack__] expected None or an int for 'stream', got ", type_name(stream));
+            "[__dlpack__] expected an int or None for 'stream', got ", type_name(stream));
   PKG_CHECK(stream.equal(py::int_(-1)), ValueError,
             "[__dlpack__] expected stream=None: the CPU has no streams.");
 }

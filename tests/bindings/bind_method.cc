@@ -35,10 +35,6 @@ py::object nested_list(const Tensor& tensor) {
   return nested_list(held, 0, static_cast<const char*>(held.data()));
 }
 
-Tensor requires_grad_(const Tensor& self, const py::object& wanted) {
-  set_requires_grad(self, py::bool_(wanted));
-  return self;
-}
 py::object size(const Tensor& self, std::optional<int64_t> dim) {
   return dim ? py::int_(self.size(*dim)) : py::cast(self.sizes());
 }
@@ -102,9 +98,6 @@ void bind_method(TensorClass& cls) {
       "detach_", [](const Tensor& x) { return detach_in_place(x), x; },
       "detach_(self)\n--\n\nForgets its history and requires_grad; returns self.  "
       "RuntimeError for a view.");
-  cls.def("requires_grad_", &requires_grad_, py::arg("requires_grad") = true,
-          "requires_grad_(self, requires_grad=True)\n--\n\n"
-          "Sets requires_grad; returns self.");
   cls.def("size", &size, py::arg("dim") = py::none(),
           "size(self, dim=None)\n--\n\nShape, or one size.");
   cls.def("stride", &stride, py::arg("dim") = py::none(),

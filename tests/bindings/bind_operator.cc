@@ -91,16 +91,7 @@ class OpObject {
   std::string text_signature() const { return signature_text(overloads_); }
 
   /// What the registry knows of each overload.
-  py::list records() const {
-    py::list list;
-    for (const Operator* op : overloads_) {
-      py::dict record;
-      for (const auto& [name, text] : record_of(*op)) record[name] = text;
-      record["dispatch_keys"] = dispatch_keys(*op);
-      list.append(record);
-    }
-    return list;
-  }
+  auto records() const { return records_of(overloads_); }
 
   bool is_method() const { return overloads_[0]->is_method(); }
 

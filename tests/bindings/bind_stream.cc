@@ -6,8 +6,6 @@
 namespace pkg::pybind {
 namespace {
 
-thread_local std::vector<Ref<Stream>> t_entered;  // current before each `with`
-
 Held<Stream> make_stream(const py::object& object) {
   const auto device = as_device(object);
   expect(device.has_value(), "Stream", "device", "a device", object);
@@ -38,16 +36,10 @@ void wait_stream(Stream& self, const py::object& other) {
   self.wait(stream_of("Stream.wait_stream", "stream", other)->record());
 }
 
-void leave(const Stream&, const py::args&) {
-  PKG_CHECK(!t_entered.empty(), RuntimeError,
-            "[Stream] left a `with` block that this thread did not enter.");
-  set_current_stream(std::move(t_entered.back()));
-  t_entered.pop_back();
-}
+void leave(const Stream&, const py::args&) { leave_stream(); }
 
 Held<Stream> enter(const Held<Stream>& self) {
-  t_entered.push_back(current_stream());
-  set_current_stream(self);
+  enter_stream(self);
   return self;
 }
 

@@ -4,6 +4,7 @@ kit."""
 
 import gc
 import hashlib
+import io
 import sys
 
 import numpy as np
@@ -109,3 +110,41 @@ def test_views_do_not_leak(m, matrix):
             hash_bytes(m.Plane())
     gc.collect()
     assert sys.getrefcount(matrix) == before
+
+
+def test_memory_without_a_class(m, kit):
+    """An object that shows it and nothing else, of C++'s making alone."""
+    if not kit:
+        pytest.skip("the kit's swigkit/memory.h")
+    shown = m.numbers(2, 3, 2, True)
+    view = memoryview(shown)
+    assert (view.shape, view.strides, view.format) == ((2, 3), (8, 16), "d")
+    np.asarray(shown)[1, 2] = 7
+    assert view.tolist() == [[0, 0, 0], [0, 0, 7]] and view.f_contiguous
+    with pytest.raises(BufferError, match="not contiguous"):
+        hash_bytes(shown)
+    assert not memoryview(m.numbers(2, 2, 4, True)).contiguous
+    assert m.bytes_of(m.numbers(1, 1, 1, False)) == 8
+    with pytest.raises(TypeError, match="read-write"):
+        io.BytesIO(bytes(8)).readinto(m.numbers(1, 1, 1, False))
+    with pytest.raises(TypeError, match="cannot create 'buffers.Numbers' instances"):
+        type(shown)()
+    with pytest.raises(ValueError, match="the columns overlap"):
+        m.numbers(3, 1, 2, True)
+    del shown
+    assert view.tolist()[1][2] == 7 and m.numbers_alive() == 1
+    view.release()
+    assert m.numbers_alive() == 0
+
+
+def test_buffers_that_cpp_keeps(m, kit):
+    """They are given back on whichever thread drops them."""
+    if not kit:
+        pytest.skip("the kit's swigkit/memory.h")
+    held = bytearray(5)
+    assert m.bytes_of(held) == 5
+    held.append(1)  # nobody looks at it
+    with pytest.raises(TypeError):
+        m.bytes_of(5)
+    with pytest.raises(BufferError):
+        m.bytes_of(m.Plane())

@@ -4,6 +4,7 @@
 import copy
 import enum
 import gc
+import importlib.util
 import pickle
 import sys
 
@@ -327,3 +328,15 @@ def test_variables_cannot_be_deleted(m, variables, name):
     for name in ("row", "at", "own"):
         with pytest.raises(AttributeError):
             delattr(m.Place, name)
+
+
+def test_a_module_that_is_loaded_once(m, kit):
+    """Of a library whose types and state the process has once."""
+    if not kit:
+        pytest.skip("the kit's %once_in_a_process")
+    again = importlib.util.spec_from_file_location(THEME, m.__file__)
+    with pytest.raises(
+        ImportError, match="^constants can be loaded once in a process: it was imported"
+    ):
+        again.loader.exec_module(importlib.util.module_from_spec(again))
+    assert m.Mode is not None

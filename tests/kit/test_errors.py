@@ -13,6 +13,7 @@ import time
 import traceback
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -480,6 +481,62 @@ def test_tuples_with_names(m, kit):
     assert repr(extent) == "errors.Extent(low=1.0, high=2.5)"
     for same in (pickle.loads(pickle.dumps(extent)), copy.copy(extent)):
         assert same == extent and type(same) is tuple
+
+
+def test_tables_of_a_type_that_is_written_by_hand(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/by_hand.h")
+    gauge = m.gauge(1.5)
+    assert gauge.value == 1.5
+    gauge.value = 2
+    assert gauge.value == 2.0
+    with pytest.raises(
+        TypeError, match=r"^\[Gauge\] expected a number for 'value', got"
+    ):
+        gauge.value = "3"
+    with pytest.raises(StopIteration):
+        del gauge.value
+    with pytest.raises(IndexError, match="no history"):
+        gauge.history()
+    assert gauge.scaled(3) == 6.0 and gauge.scaled(3, 1) == 7.0
+    assert gauge.scaled(plus=None, by=2) == 4.0
+    assert gauge.scaled(2, plus=1, unit="m") == "5 m"
+    assert gauge.history() == [6.0, 7.0, 4.0, 5.0]
+    for args, keywords, text in (
+        ((), {}, r"scaled\(\) missing required argument 'by'|takes at least 1"),
+        ((1, 2, "m"), {}, r"scaled\(\) takes at most 2 positional arguments"),
+        ((1,), {"by": 2}, "multiple values for argument 'by'"),
+        ((1,), {"other": 2}, "unexpected keyword argument 'other'"),
+        (("1",), {}, r"^\[scaled\] expected a number for 'by', got str"),
+        ((1, "2"), {}, r"^\[scaled\] expected a number or None for 'plus', got str"),
+        ((1,), {"unit": 2}, r"^\[scaled\] expected a str or None for 'unit', got int"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            gauge.scaled(*args, **keywords)
+    assert len(gauge.history()) == 4
+
+
+def test_nested_lists_and_attributes_by_hand(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/by_hand.h")
+    numbers = [float(i) for i in range(12)]
+    assert m.every_second(numbers, 2, 3) == [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]
+    assert m.every_second([], 0, 3) == [] and m.every_second([], 2, 0) == [[], []]
+    assert m.text_of(m.Fragile, "__qualname__") == "Fragile"
+    assert m.text_of(3, "real") is None and m.text_of(3, "missing") is None
+
+
+def test_folder_and_list_of_the_module(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/sites.h and listed.h")
+    assert m.folder() == str(Path(m.__file__).parent) + "/"
+    rows = {name: (cpp, remark) for name, cpp, remark in m.listing()}
+    assert rows["mark"] == ("uint64_t mark()", "by number")
+    assert rows["site"] == ("std::string site(uint64_t)", "")
+    assert rows["Fragile"] == ("class errors::Fragile", "")
+    made = {name for name, value in vars(m).items() if callable(value)}
+    exceptions = {"GeometryError", "DeepError"}
+    assert set(rows) == made - exceptions
 
 
 def test_arguments_of_methods_that_are_written_by_hand(m, kit):

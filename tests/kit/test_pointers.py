@@ -150,3 +150,26 @@ def test_an_override_that_gives_what_is_not_its_own(m, refuses, kit):
         text = "[Plant.offshoot] expected a Plant or None for 'result', got int"
         with refuses(text, TypeError):
             m.name_of_offshoot(Same())
+
+
+def test_one_object_or_several(m, refuses):
+    """In a sequence None is left out."""
+    one, two = m.Counted(1), m.CountedMore(2)
+    assert m.values_of(one) == [1] and m.values_of(None) == []
+    assert m.values_of([two, None, one]) == [2, 1] and m.values_of(()) == []
+    with refuses("[values_of] expected a Counted for 'given[1]', got int"):
+        m.values_of([one, 3])
+    with refuses(
+        "[values_of] expected a Counted or a sequence of them for 'given', got int"
+    ):
+        m.values_of(3)
+    del one, two
+    gc.collect()
+    assert m.Counted.alive == 0
+
+
+def test_several_from_what_makes_them(m, kit):
+    """They are there during the call."""
+    if not kit:
+        pytest.skip("pybind11 takes sequences alone")
+    assert m.values_of(m.Counted(i) for i in range(3)) == [0, 1, 2]

@@ -137,6 +137,32 @@ def test_properties_of_every_type_by_methods(m, kit):
         assert not {"set_title", "get_title"} & set(dir(m.Profile))
 
 
+def test_methods_that_are_properties_by_their_own_names(m):
+    tank = m.Tank(2.0)
+    assert tank.gauge is None and tank.depth.metres() == 2.0
+    tank.fill(1.5)
+    assert tank.gauge == 1 and "How deep it is." in m.Tank.depth.__doc__
+    with pytest.raises(AttributeError):
+        tank.gauge = 2
+    depth = m.Tank(3.0).depth
+    gc.collect()
+    assert depth.metres() == 3.0
+    tank.fill(-9)
+    with pytest.raises(IndexError, match="^leaked$"):
+        tank.gauge  # noqa: B018  (it raises)
+
+
+def test_functions_without_names(m):
+    assert m.added(3) == 5 and m.added(3, 4) == 7 and m.negated(3) == -3
+    for call in (
+        lambda: m.added(a=1),
+        lambda: m.added(1, b=1),
+        lambda: m.negated(number=1),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
 def test_pointers_that_count_in_the_object(m):
     gc.collect()
     before = m.Counted.alive

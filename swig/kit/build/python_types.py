@@ -259,6 +259,10 @@ class PythonTypes:
             item = self._in(arguments[0])
             array = f" | {ARRAY}" if item in NUMBERS else ""
             return f"collections.abc.Sequence[{item}]{array}"
+        if name == "swigkit::Several" and arguments:
+            item = self._in(arguments[0])
+            several = f"collections.abc.Iterable[{_optional(item)}]"
+            return _optional(f"{item} | {several}")
         if name in SETS | MULTISETS and arguments:
             item = self._in(arguments[0])
             sequence = f"collections.abc.Sequence[{item}]"

@@ -67,6 +67,11 @@ class Function:
         return [p for i, p in enumerate(self.parameters, 1) if i != self.operand]
 
     @property
+    def declaration(self) -> str:
+        """As a header has it."""
+        return f"{self.result} {self.cpp}({', '.join(p.type for p in self.parameters)})"
+
+    @property
     def is_operator(self) -> bool:
         """Whether C++ calls it by a sign: one that is no member."""
         return "operator" in self.cpp and self.name.startswith("__")
@@ -96,7 +101,7 @@ class Function:
     @property
     def positional_only(self) -> int:
         """How many parameters cannot be named."""
-        return int(self.features.get("positional_only", "0"))
+        return min(int(self.features.get("positional_only", "0")), len(self.named))
 
     @property
     def positional(self) -> int:

@@ -37,6 +37,7 @@ METHODS = re.compile(
 )
 # SWIG writes the pointer of `int f(int) noexcept` so: int noexcept (*)(int)
 NOEXCEPT = re.compile(r"\bnoexcept (\(\*\w*\)\([^()]*\))")
+LISTED = '#include "swigkit/listed.h"'
 BEFORE = "/* -------- TYPES TABLE (BEGIN) -------- */"
 
 
@@ -55,6 +56,8 @@ def rewrite(text: str, module: tree.Module) -> str:
         Classes(groups).make() + _enums_and_constants(module) + _public(groups)
     )
     wrapper.drop_rows()
+    if LISTED in wrapper.text:
+        groups.parts.append(_listing(groups))
     block = _BLOCK.format(
         home=module.name,
         parts="\n".join(groups.parts),
@@ -138,6 +141,25 @@ def _public(groups: Groups) -> str:
         public.append("cvar")
     listed = ", ".join(f'"{name}"' for name in public)
     return f"  if (!swigkit::set_public(module, {{{listed}}})) return -1;\n"
+
+
+def _listing(groups: Groups) -> str:
+    """The table of swigkit/listed.h."""
+    rows = [
+        (name, function.declaration, function.features)
+        for name, overloads in groups.free.items()
+        for function in overloads
+    ]
+    for cls in groups.module.classes:
+        if not cls.outer and not cls.imported:
+            rows.append((cls.name, f"class {cls.cpp}", cls.features))
+    texts = [(name, cpp, said.get("remark", "").strip('"')) for name, cpp, said in rows]
+    listed = "".join(f"    {{{json.dumps(row)[1:-1]}}},\n" for row in texts)
+    return f"""\
+static const swigkit::Listed swigkit_listed[] = {{
+{listed}}};
+std::span<const swigkit::Listed> swigkit::listed() {{ return swigkit_listed; }}
+"""
 
 
 def _renamed(text: str, name: str) -> str:

@@ -138,6 +138,7 @@ class _Reader:
             for found in [m for m in cls.methods if m.static and m.name == maker]:
                 cls.maker = found
                 cls.methods.remove(found)
+            self._methods_as_attributes(cls)
             for key, method in cls.features.items():
                 name = key.removeprefix("property_")
                 getter = added.get(f"{ADDED[0]}{name}")
@@ -160,6 +161,25 @@ class _Reader:
                 )
                 # A property of its method's name takes its place.
                 cls.hidden += [m for m in cls.methods if m.name == name]
+                cls.methods = [m for m in cls.methods if m.name != name]
+
+    def _methods_as_attributes(self, cls: Class) -> None:
+        """What %properties names."""
+        for name in cls.features.get("properties", "").strip('"').split(","):
+            name = name.strip()
+            found = [m for m in cls.methods if m.name == name and not m.parameters]
+            if name and not found:
+                raise TreeError(
+                    f"%properties({cls.cpp}, {name}): expected a method without "
+                    "parameters"
+                )
+            for getter in found[:1]:
+                kind, code, doc = getter.result, getter.wrapper, getter.doc
+                cls.variables.append(
+                    Variable(name, name, kind, code, True, doc=doc, getter=getter)
+                )
+                others = [m for m in cls.methods if m.name == name and m is not getter]
+                cls.hidden += others
                 cls.methods = [m for m in cls.methods if m.name != name]
 
     def _insert(self, node: object, has: dict[str, str], inside: object) -> None:

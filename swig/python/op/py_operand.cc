@@ -10,32 +10,24 @@
 namespace pkg::python {
 
 char dtype_kind(PyObject* object) {
-  PyRef dtype(call_python(PyObject_GetAttrString, object, "dtype"));
-  PyRef kind;
-  if (dtype) kind = PyRef(call_python(PyObject_GetAttrString, dtype.get(), "kind"));
-  const char* text = kind && PyUnicode_Check(kind.get()) ? PyUnicode_AsUTF8(kind.get())
-                                                         : nullptr;
+  const PyRef dtype(call_python(PyObject_GetAttrString, object, "dtype"));
   PyErr_Clear();
+  PyRef keep;
+  const char* text = text_attribute(dtype.get(), "kind", keep);
   return text ? *text : '\0';
 }
 
 namespace {
 
-std::string text_of(PyObject* number) {
-  PyErr_Clear();
-  PyRef text(call_python(PyObject_Repr, number));
-  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-  PyErr_Clear();  // Python writes no more than 4,300 digits
-  return utf8 ? utf8 : "a larger one";
-}
-
 constexpr char kWide[] = "an int of 64 bits";
 
 }  // namespace
 
-IntTooBig::IntTooBig(PyObject* number)
-    : OverflowError(str("expected ", kWide, ", got ", text_of(number))),
-      number_(text_of(number)) {}
+IntTooBig::IntTooBig(PyObject* number) : OverflowError("") {
+  PyErr_Clear();
+  number_ = repr(number, "a larger one");  // Python writes no more than 4,300 digits
+  append(str("expected ", kWide, ", got ", number_));
+}
 OverflowError IntTooBig::named(std::string_view function,
                                std::string_view parameter) const {
   return OverflowError(wrong_argument(function, parameter, kWide, number_));

@@ -12,7 +12,7 @@
 #include "dispatcher/match.h"
 #include "dispatcher/read.h"
 #include "dispatcher/signature.h"
-#include "swigkit/containers.h"
+#include "swigkit/standard.h"
 
 namespace pkg::python {
 namespace {
@@ -174,35 +174,8 @@ PyObject* operator_get(PyObject* self, PyObject* instance, PyObject*) {
 PyObject* operator_repr(PyObject* self) {
   return PyUnicode_FromFormat("<op %U>", reinterpret_cast<PyOperator*>(self)->name);
 }
-PyObject* get_doc(PyObject* self, void*) {
-  return guarded([&] { return to_python(help_text(overloads_of(self))); });
-}
-PyObject* get_schemas(PyObject* self, void*) {
-  return guarded([&] { return to_python(schemas_of(overloads_of(self))); });
-}
-PyObject* get_schema(PyObject* self, void*) {
-  return guarded([&] { return to_python(schema_of(overloads_of(self))); });
-}
-PyObject* get_records(PyObject* self, void*) {
-  return guarded([&] {
-    PyRef list = check(PyList_New(0));
-    for (const Operator* op : overloads_of(self)) {
-      PyRef record = check(PyDict_New()), keys = check(to_python(dispatch_keys(*op)));
-      for (const auto& [name, text] : record_of(*op)) {
-        check(PyDict_SetItemString(record.get(), name, check(to_python(text)).get()));
-      }
-      check(PyDict_SetItemString(record.get(), "dispatch_keys", keys.get()));
-      check(PyList_Append(list.get(), record.get()));
-    }
-    return list.release();
-  });
-}
-// inspect.signature() reads it.
-PyObject* get_text_signature(PyObject* self, void*) {
-  return guarded([&] { return to_python(signature_text(overloads_of(self))); });
-}
-PyObject* get_method(PyObject* self, void*) {
-  return PyBool_FromLong(overloads_of(self)[0]->is_method());
+bool is_method(const std::vector<const Operator*>& overloads) {
+  return overloads[0]->is_method();
 }
 
 PyMethodDef g_methods[] = {
@@ -217,17 +190,20 @@ PyMemberDef g_members[] = {
     {"__name__", T_OBJECT, offsetof(PyOperator, name), READONLY, "Name of the op."},
     {nullptr, 0, 0, 0, nullptr}};
 PyGetSetDef g_getset[] = {
-    {"__doc__", get_doc, nullptr, nullptr, nullptr},
-    {"__text_signature__", get_text_signature, nullptr, nullptr, nullptr},
-    {"schemas", get_schemas, nullptr, "Schema of each overload.", nullptr},
-    {"records", get_records, nullptr,
+    {"__doc__", get_by<overloads_of, help_text>, nullptr, nullptr, nullptr},
+    // inspect.signature() reads it.
+    {"__text_signature__", get_by<overloads_of, signature_text>, nullptr, nullptr, nullptr},
+    {"schemas", get_by<overloads_of, schemas_of>, nullptr, "Schema of each overload.",
+     nullptr},
+    {"records", get_by<overloads_of, records_of>, nullptr,
      "What the registry knows of each overload: a dict with schema, doc, where, kind\n"
      "(structured, composite, view, function), gradient (formula, composed, none,\n"
      "missing) and dispatch_keys, the keys it has a kernel of its own for.",
      nullptr},
-    {"_schema", get_schema, nullptr,
+    {"_schema", get_by<overloads_of, schema_of>, nullptr,
      "Schema with the namespace; of one overload, such as op.default.", nullptr},
-    {"is_method", get_method, nullptr, "Whether it is a method of Tensor.", nullptr},
+    {"is_method", get_by<overloads_of, is_method>, nullptr,
+     "Whether it is a method of Tensor.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot g_slots[] = {
     {Py_tp_doc, const_cast<char*>("Operator(name, ns='pkg', /)\n--\n\nThe callable of an "

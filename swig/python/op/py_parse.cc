@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/op/py_parse.cc: Python objects as numbers of arguments, and results back.
 #include "py_operator.h"
+#include "swigkit/standard.h"
 
 namespace pkg::python {
 namespace {
@@ -52,14 +53,6 @@ bool Reader::text(PyObject* object, std::string* out) {
   return true;
 }
 
-PyObject* wrap_value(Value&& value) {
-  const auto wrapped = []<class T>(T&& held) {
-    if constexpr (std::is_same_v<T, std::monostate>) return new_ref(Py_None);
-    else if constexpr (std::is_same_v<T, TensorList>) return wrap_list(held);
-    else if constexpr (std::is_same_v<T, Shape>) return wrap_shape(held);
-    else return checked(to_python(std::move(held)));
-  };
-  return std::visit(wrapped, std::move(value));
-}
+PyObject* wrap_value(Value&& value) { return checked(to_python(std::move(value))); }
 
 }  // namespace pkg::python

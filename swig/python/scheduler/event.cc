@@ -93,18 +93,23 @@ std::string EventObject::__repr__(swigkit::Self self) const {
              event_->done() ? "done" : "pending", ">");
 }
 
+// What Python's collector may see of the error: what is the event's alone.
+const HeldError* EventObject::own_error() const {
+  // The frames of the traceback often have the event among their variables.
+  const auto* error = event_->error_held_alone();
+  return error ? PyError::held_in(*error) : nullptr;
+}
+
 int EventObject::traverse(visitproc visit, void* arg) const {
   // A value that the task can still reach is not ours alone.
   if (outcome_ && outcome_.use_count() == 1) Py_VISIT(outcome_->value);
-  // The frames of the traceback often have the event among their variables.
-  const auto* error = event_->error_held_alone();
-  return error ? PyError::traverse(*error, visit, arg) : 0;
+  const HeldError* error = own_error();
+  return error ? error->traverse(visit, arg) : 0;
 }
 
 void EventObject::clear() {
   if (outcome_ && outcome_.use_count() == 1) Py_CLEAR(outcome_->value);
-  const auto* error = event_->error_held_alone();
-  if (error) PyError::clear(*error);
+  if (const HeldError* error = own_error()) error->clear();
 }
 
 ManualEventObject::ManualEventObject()

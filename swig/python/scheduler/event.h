@@ -64,6 +64,9 @@ class EventObject {
   int traverse(visitproc visit, void* arg) const;
   void clear();
 
+ private:
+  const HeldError* own_error() const;
+
  protected:
   Ref<Event> event_;
   std::shared_ptr<Outcome> outcome_;

@@ -2,18 +2,10 @@
 // swig/python/scheduler/stream.cc: streams as Python uses them.
 #include "stream.h"
 
-#include <vector>
-
 #include "python/tensor/py_dtype.h"
 #include "submit.h"
 
 namespace pkg::python {
-namespace {
-
-thread_local std::vector<Ref<Stream>> t_entered;  // current before each `with`
-
-}  // namespace
-
 StreamObject::StreamObject(PyObject* device) : stream_(Ref<Stream>::make()) {
   Device found;
   const bool fits = !device || load_device(device, &found);
@@ -33,17 +25,11 @@ void StreamObject::synchronize() const {
 }
 
 StreamObject& StreamObject::__enter__() {
-  t_entered.push_back(pkg::current_stream());
-  set_current_stream(stream_);
+  enter_stream(stream_);
   return *this;
 }
 
-void StreamObject::__exit__(swigkit::Args) const {
-  PKG_CHECK(!t_entered.empty(), RuntimeError,
-            "[Stream] left a `with` block that this thread did not enter.");
-  set_current_stream(std::move(t_entered.back()));
-  t_entered.pop_back();
-}
+void StreamObject::__exit__(Args) const { leave_stream(); }
 
 std::string StreamObject::__repr__() const {
   return str("<pkg.scheduler.Stream at ", static_cast<const void*>(stream_.get()), ">");

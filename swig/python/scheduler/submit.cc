@@ -7,6 +7,8 @@
 #include "dispatcher/dispatcher.h"
 #include "scheduler/task_name.h"
 #include "submit.h"
+#include "swigkit/by_hand.h"
+#include "swigkit/pointers.h"
 
 namespace pkg::python {
 namespace {
@@ -27,34 +29,16 @@ struct PyCall {
 };
 
 const char* task_name(PyObject* callable) {
-  PyRef qualname(call_python(PyObject_GetAttrString, callable, "__qualname__"));
-  PyErr_Clear();
-  const char* text = qualname && PyUnicode_Check(qualname.get())
-                         ? PyUnicode_AsUTF8(qualname.get())
-                         : Py_TYPE(callable)->tp_name;
-  PyErr_Clear();
-  return text ? lasting_name(text, "python") : "python";
+  PyRef keep;
+  const char* text = text_attribute(callable, "__qualname__", keep);
+  return lasting_name(text ? text : Py_TYPE(callable)->tp_name, "python");
 }
 
 std::vector<Ref<Event>> events_of(PyObject* deps) {
+  Several<EventObject> given;
+  if (!to_cpp(deps, given, {"submit", "deps"})) throw_python_error();
   std::vector<Ref<Event>> events;
-  if (deps == Py_None) return events;
-  const Argument where{"submit", "deps"};
-  const auto event_of = [](const Argument& at, PyObject* object) {
-    const auto* found = pointer_of<EventObject>(object, at);
-    if (!found) throw_python_error();
-    return found->event();
-  };
-  if (PyObject_TypeCheck(deps, class_of<EventObject>.type)) return {event_of(where, deps)};
-  const PyRef list(call_python(PySequence_Fast, deps, ""));
-  if (!list) {
-    explain(where, "an Event or a sequence of them", deps);
-    throw_python_error();
-  }
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(list.get(), i);
-    if (item != Py_None) events.push_back(event_of(where.item(i), item));
-  }
+  for (const EventObject* each : given.objects) events.push_back(each->event());
   return events;
 }
 

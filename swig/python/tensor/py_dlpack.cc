@@ -36,26 +36,6 @@ Tensor take(PyObject* capsule, std::optional<bool> copy) {
   return tensor;
 }
 
-// (first, second) of an argument that is a pair of ints.
-std::pair<int, int> int_pair(const char* name, PyObject* object) {
-  int first, second;
-  if (!PyTuple_Check(object) ||
-      !call_python(PyArg_ParseTuple, object, "ii", &first, &second)) {
-    PyErr_Clear();
-    expect(false, {"__dlpack__", name}, "None or (int, int)", object);
-  }
-  return {first, second};
-}
-
-// None; or -1, which PyTorch passes for "do nothing".
-void check_stream(PyObject* stream) {
-  if (stream == Py_None) return;
-  expect(PyLong_Check(stream), {"__dlpack__", "stream"}, "None or an int", stream);
-  int overflow;
-  PKG_CHECK(PyLong_AsLongAndOverflow(stream, &overflow) == -1 && !overflow, ValueError,
-            "[__dlpack__] expected stream=None: the CPU has no streams.");
-}
-
 }  // namespace
 
 Tensor _from_dlpack(PyObject* capsule, std::optional<bool> copy) {
@@ -71,33 +51,25 @@ Tensor _from_dlpack(PyObject* capsule, std::optional<bool> copy) {
   return take<dlpack::Unversioned>(capsule, copy);
 }
 
-PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
-  return guarded([&] {
-    PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
-    parse_arguments(args, keywords, "|$OOOO:__dlpack__",
-                    {"stream", "max_version", "dl_device", "copy"}, &stream, &version,
-                    &device, &copy);
-    const Tensor& tensor = unwrap(self);
-    check_stream(stream);
-    const bool on_cpu = device == Py_None ||
-                        int_pair("dl_device", device) == std::pair(int(dlpack::kCpu), 0);
-    PKG_CHECK(on_cpu, BufferError, "[__dlpack__] expected dl_device (1, 0), the CPU.");
-    const bool versioned = version != Py_None &&
-                           int_pair("max_version", version).first >= 1;
-    bool wanted = false;
-    if (!to_cpp(copy, wanted, {"__dlpack__", "copy"})) throw_python_error();
-    requires_grad(tensor);  // brings the history of a view up to date
-    return versioned ? to_capsule<dlpack::Versioned>(tensor, wanted)
-                     : to_capsule<dlpack::Unversioned>(tensor, wanted);
-  });
+PyObject* tensor_dlpack(const Tensor& tensor, std::optional<int64_t> stream,
+                        std::optional<std::pair<int, int>> max_version,
+                        std::optional<std::pair<int, int>> dl_device,
+                        std::optional<bool> copy) {
+  // PyTorch passes -1 for "do nothing".
+  PKG_CHECK(stream.value_or(-1) == -1, ValueError,
+            "[__dlpack__] expected stream=None: the CPU has no streams.");
+  PKG_CHECK(!dl_device || *dl_device == dlpack_device(tensor), BufferError,
+            "[__dlpack__] expected dl_device (1, 0), the CPU.");
+  requires_grad(tensor);  // brings the history of a view up to date
+  return max_version && max_version->first >= 1
+             ? to_capsule<dlpack::Versioned>(tensor, copy.value_or(false))
+             : to_capsule<dlpack::Unversioned>(tensor, copy.value_or(false));
 }
 
-PyObject* tensor_dlpack_device(PyObject* self, PyObject*) {
-  return guarded([&] {
-    PKG_CHECK(!unwrap(self).is_meta(), BufferError,
-              "[__dlpack_device__] a meta tensor has no memory to show.");
-    return checked(Py_BuildValue("(ii)", int(dlpack::kCpu), 0));
-  });
+std::pair<int, int> dlpack_device(const Tensor& tensor) {
+  PKG_CHECK(!tensor.is_meta(), BufferError,
+            "[__dlpack_device__] a meta tensor has no memory to show.");
+  return {int(dlpack::kCpu), 0};
 }
 
 }  // namespace pkg::python

@@ -17,8 +17,7 @@ const T* exactly(PyObject* object) {
   return static_cast<const T*>(reinterpret_cast<Instance*>(object)->object);
 }
 
-bool load_name(PyObject* text, DType* dtype) {
-  const char* name = PyUnicode_AsUTF8(text);
+bool load_name(const char* name, DType* dtype) {
   if (!name) throw_python_error();
   const auto found = dtype_from_name(name);
   if (found) *dtype = *found;
@@ -73,7 +72,7 @@ bool is_dtype_or_device(PyObject* object) {
 bool load_dtype(PyObject* object, DType* dtype) {
   const auto is = [&](DType found) { return *dtype = found, true; };
   if (const auto* own = exactly<DTypeObject>(object)) return is(own->value);
-  if (PyUnicode_Check(object)) return load_name(object, dtype);
+  if (PyUnicode_Check(object)) return load_name(PyUnicode_AsUTF8(object), dtype);
   const auto* type = reinterpret_cast<PyTypeObject*>(object);
   if (type == &PyFloat_Type) return is(default_dtype());
   if (type == &PyLong_Type) return is(DType::Int64);
@@ -82,22 +81,12 @@ bool load_dtype(PyObject* object, DType* dtype) {
   // NumPy: a scalar type such as np.float32 or an instance of np.dtype.
   PyObject* owner = PyType_Check(object) ? object
                                          : reinterpret_cast<PyObject*>(Py_TYPE(object));
-  PyRef module(call_python(PyObject_GetAttrString, owner, "__module__"));
-  if (!module) {
-    PyErr_Clear();
-    return false;
-  }
-  const char* text = PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8(module.get()) : "";
-  if (!text || std::string_view(text).substr(0, 5) != "numpy") return false;
-  const char* attribute = PyType_Check(object) ? "__name__" : "name";
-  PyRef name(call_python(PyObject_GetAttrString, object, attribute));
-  if (!name) {
-    PyErr_Clear();
-    return false;
-  }
-  if (!PyUnicode_Check(name.get())) return false;
-  if (PyUnicode_CompareWithASCIIString(name.get(), "bool_") == 0) return is(DType::Bool);
-  return load_name(name.get(), dtype);
+  PyRef keep;
+  const char* module = text_attribute(owner, "__module__", keep);
+  if (!module || !std::string_view(module).starts_with("numpy")) return false;
+  const char* name = text_attribute(object, PyType_Check(object) ? "__name__" : "name",
+                                    keep);
+  return name && load_name(std::strcmp(name, "bool_") ? name : "bool", dtype);
 }
 
 bool load_device(PyObject* object, Device* device) {

@@ -60,14 +60,10 @@ PyRef parts_of(PyObject* key) {
     ready = ready && !is_array_like(PyTuple_GET_ITEM(tuple.get(), i));
   }
   if (ready) return tuple;
-  PyRef parts(checked(PyTuple_New(n)));
-  for (Py_ssize_t i = 0; i < n; ++i) {
+  return PyRef(make_tuple(size_t(n), [&](size_t i) {
     PyObject* part = PyTuple_GET_ITEM(tuple.get(), i);
-    if (is_array_like(part)) part = as_part(part);
-    else Py_INCREF(part);
-    PyTuple_SET_ITEM(parts.get(), i, part);
-  }
-  return parts;
+    return is_array_like(part) ? as_part(part) : new_ref(part);
+  }));
 }
 
 int64_t dims_used(PyObject* part) {

@@ -3,6 +3,7 @@
 // buffers.
 #include "functions.h"
 #include "py_tensor.h"
+#include "swigkit/memory.h"
 #include "tensor/buffer.h"
 #include "tensor/exported.h"
 
@@ -11,73 +12,33 @@ namespace pkg::python {
 namespace {
 
 // What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
-struct Memory {
-  explicit Memory(const Tensor& shown)
+struct TensorMemory {
+  static constexpr const char* kName = "pkg._pywrap_core.TensorMemory";
+
+  explicit TensorMemory(const Tensor& shown)
       : format(buffer_format(shown.dtype())),
         tensor(shown),
         sizes(shown.sizes()),
         strides(byte_strides(shown)) {}
+  void show(Py_buffer& view) {
+    view.buf = tensor->data();
+    view.itemsize = itemsize(tensor->dtype());
+    view.format = const_cast<char*>(format);
+    view.ndim = int(sizes.size());
+    view.shape = reinterpret_cast<Py_ssize_t*>(sizes.data());
+    view.strides = reinterpret_cast<Py_ssize_t*>(strides.data());
+  }
+
   const char* format;
   ExportedTensor tensor;
   Shape sizes, strides;  // Py_ssize_t is int64 here
 };
 static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-struct PyMemory {
-  PyObject_HEAD Memory memory;
-};
-
-// Frees the Python object alone.
-void forget_object(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-void end_memory(PyObject* self) {
-  reinterpret_cast<PyMemory*>(self)->memory.~Memory();
-  forget_object(self);
-}
-int get_memory(PyObject* self, Py_buffer* view, int flags) {
-  Memory& memory = reinterpret_cast<PyMemory*>(self)->memory;
-  const Tensor& tensor = *memory.tensor;
-  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
-    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
-    return -1;
-  }
-  *view = {};
-  view->buf = tensor.data();
-  view->obj = new_ref(self);
-  view->itemsize = itemsize(tensor.dtype());
-  view->len = tensor.numel() * view->itemsize;
-  view->format = const_cast<char*>(memory.format);
-  view->ndim = int(tensor.ndim());
-  view->shape = reinterpret_cast<Py_ssize_t*>(memory.sizes.data());
-  view->strides = reinterpret_cast<Py_ssize_t*>(memory.strides.data());
-  return 0;
-}
-PyTypeObject* make_memory_type() {
-  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(end_memory)},
-                                {Py_bf_getbuffer, reinterpret_cast<void*>(get_memory)},
-                                {0, nullptr}};
-  static PyType_Spec spec = {"pkg._pywrap_core.TensorMemory", sizeof(PyMemory), 0,
-                             Py_TPFLAGS_DEFAULT, slots};
-  auto* type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
-  type->tp_new = nullptr;  // only C++ makes its objects
-  return type;
-}
 
 }  // namespace
 
 Tensor over_buffer(PyObject* object, bool* read_only) {
-  auto held = std::make_unique<Py_buffer>();
-  constexpr int kWanted = PyBUF_STRIDES | PyBUF_FORMAT;
-  check(call_python(PyObject_GetBuffer, object, held.get(), kWanted));
-  Py_buffer* view = held.release();
-  const auto release = [view] {
-    if (!interpreter_alive()) return;
-    GilAcquire gil;
-    call_python(PyBuffer_Release, view);
-    delete view;
-  };
+  Py_buffer* view = hold_buffer(object, PyBUF_STRIDES | PyBUF_FORMAT);
   if (read_only) *read_only = view->readonly;
   std::optional<DType> dtype = dtype_of_format(view->format, view->itemsize);
   const char* format = view->format;
@@ -93,7 +54,7 @@ Tensor over_buffer(PyObject* object, bool* read_only) {
       view->itemsize,
       Shape(reinterpret_cast<int64_t*>(view->shape), size_t(view->ndim)),
       reinterpret_cast<int64_t*>(view->strides)};  // which ctypes leaves out
-  return over_foreign_buffer(buffer, release);
+  return over_foreign_buffer(buffer, [view] { end_buffer(view); });
 }
 
 namespace {
@@ -133,17 +94,8 @@ Tensor from_numpy(PyObject* array) {
 PyRef _memory(PyObject* object) {
   expect(is_tensor(object), {"_memory", "tensor"}, "a Tensor", object);
   const Tensor& tensor = unwrap(object);
-  static PyTypeObject* type = nullptr;
-  if (!type) type = make_memory_type();
   PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");
-  PyObject* self = checked(type->tp_alloc(type, 0));
-  try {
-    new (&reinterpret_cast<PyMemory*>(self)->memory) Memory(tensor);
-  } catch (...) {
-    forget_object(self);
-    throw;
-  }
-  return PyRef(self);
+  return ShownMemory<TensorMemory>::make(tensor);
 }
 
 bool is_array(PyObject* object) {

@@ -4,76 +4,29 @@
 #include "autograd/views.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
-#include "swigkit/plain.h"
+#include "tensor/buffer.h"
 #include "tensor/exported.h"
 
 namespace pkg::python {
 namespace {
 
-template <auto fn>
-PyObject* getter(PyObject* self, void*) {
-  return guarded([&] { return fn(unwrap(self)); });
-}
-template <auto fn>
-PyObject* method(PyObject* self, PyObject*) {
-  return guarded([&] { return fn(unwrap(self)); });
-}
-
-PyObject* boolean(bool value) { return PyBool_FromLong(value); }
-PyObject* integer(int64_t value) { return PyLong_FromLongLong(value); }
-
-template <class T>
-PyObject* number_of(T value) {
-  if constexpr (std::is_same_v<T, bool>) return PyBool_FromLong(value);
-  else if constexpr (std::is_integral_v<T>) return PyLong_FromLongLong(value);
-  else return PyFloat_FromDouble(double(value));
-}
-
-// What a tensor shows, kept: what runs while objects are made may give it other memory.
-struct Shown {
-  explicit Shown(const Tensor& t)
-      : storage(t.impl()->storage),
-        sizes(t.sizes()),
-        strides(t.strides()),
-        dtype(t.dtype()) {}
-  Ref<Storage> storage;
-  Shape sizes, strides;
-  DType dtype;
-};
-
-// The values of dimension d and those behind it, `data` the first.
-PyObject* nested_list(const Shown& shown, size_t d, const char* data) {
-  const int64_t n = shown.sizes[d];
-  const int64_t step = shown.strides[d] * itemsize(shown.dtype);
-  PyRef list(checked(PyList_New(n)));
-  if (d + 1 < shown.sizes.size()) {
-    for (int64_t i = 0; i < n; ++i, data += step) {
-      PyList_SET_ITEM(list.get(), i, nested_list(shown, d + 1, data));
-    }
-  } else {
-    visit_dtype(shown.dtype, [&]<class T>(TypeTag<T>) {
-      for (int64_t i = 0; i < n; ++i, data += step) {
-        const T value = *reinterpret_cast<const T*>(data);
-        PyList_SET_ITEM(list.get(), i, checked(number_of(value)));
-      }
-    });
-  }
-  return list.release();
-}
-PyObject* nested_list(const Tensor& tensor) {
+PyObject* values_of(const Tensor& tensor) {
   if (tensor.ndim() == 0) return wrap_scalar(item(tensor));
   PKG_CHECK(!tensor.is_meta() || tensor.numel() == 0, RuntimeError,
             "[tolist] a meta tensor has a shape but no values.");
-  return nested_list(Shown(tensor), 0, static_cast<const char*>(tensor.data()));
+  // Kept: what runs while objects are made may give the tensor other memory.
+  const Ref<Storage> storage = tensor.impl()->storage;
+  const Shape sizes = tensor.sizes(), steps = byte_strides(tensor);
+  const auto* data = static_cast<const char*>(tensor.data());
+  return visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
+    return nested_list(sizes, steps, data, [](const char* place) {
+      using Plain = std::conditional_t<std::is_integral_v<T>, T, double>;
+      return to_python(Plain(*reinterpret_cast<const T*>(place)));
+    });
+  });
 }
 
-PyObject* detach(const Tensor& tensor) { return wrap(share(tensor)); }
-
-// Of an attribute: `put` gets the value, which is null for `del`.
-template <auto put>
-int setter(PyObject* self, PyObject* value, void*) {
-  return guarded([&] { return put(unwrap(self), value), 0; }, -1);
-}
+// Setters get null for `del`.
 void need(PyObject* value, const char* attribute) {
   if (value) return;
   PyErr_Format(PyExc_AttributeError, "%s cannot be deleted", attribute);
@@ -99,35 +52,12 @@ void put_data(const Tensor& self, PyObject* value) {
   set_data(self, unwrap(value));
 }
 
-PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* keywords) {
-  return guarded([&] {
-    int wanted = 1;
-    parse_arguments(args, keywords, "|p:requires_grad_", {"requires_grad"}, &wanted);
-    set_requires_grad(unwrap(self), wanted);
-    return new_ref(self);
-  });
+// All, or that of one dimension.
+PyObject* size(const Tensor& x, std::optional<int64_t> dim) {
+  return dim ? to_python(x.size(*dim)) : wrap_shape(x.sizes());
 }
-
-// size() and stride(): all, or that of one dimension; `format` ends in the name.
-PyObject* one_or_all(PyObject* self, PyObject* args, PyObject* keywords, const char* format,
-                     int64_t (Tensor::*one)(int64_t) const,
-                     const Shape& (Tensor::*all)() const) {
-  return guarded([&] {
-    PyObject* dim = Py_None;
-    parse_arguments(args, keywords, format, {"dim"}, &dim);
-    const Tensor& tensor = unwrap(self);
-    if (dim == Py_None) return wrap_shape((tensor.*all)());
-    int64_t value = 0;
-    const bool fits = to_cpp(dim, value, {std::strchr(format, ':') + 1, "dim"});
-    if (!fits) throw_python_error();
-    return integer((tensor.*one)(value));
-  });
-}
-PyObject* size(PyObject* self, PyObject* args, PyObject* keywords) {
-  return one_or_all(self, args, keywords, "|O:size", &Tensor::size, &Tensor::sizes);
-}
-PyObject* stride(PyObject* self, PyObject* args, PyObject* keywords) {
-  return one_or_all(self, args, keywords, "|O:stride", &Tensor::stride, &Tensor::strides);
+PyObject* stride(const Tensor& x, std::optional<int64_t> dim) {
+  return dim ? to_python(x.stride(*dim)) : wrap_shape(x.strides());
 }
 
 // A new object of the given class over the same values: how Parameter is made.
@@ -153,84 +83,84 @@ PyObject* make_subclass(PyObject*, PyObject* args) {
 
 }  // namespace
 
-#define PKG_GET(expression) getter<[](const Tensor& x) -> PyObject* { return expression; }>
+#define PKG_GET(expression) \
+  get_by<unwrap, [](const Tensor& x) -> auto { return expression; }>
 #define PKG_METHOD(expression) \
-  method<[](const Tensor& x) -> PyObject* { return expression; }>
+  call_by<unwrap, [](const Tensor& x) -> auto { return expression; }>
+#define PKG_METHOD_WITH(...) call_with<unwrap, __VA_ARGS__>(), METH_FASTCALL | METH_KEYWORDS
 
 PyGetSetDef g_tensor_getset[] = {
     {"shape", PKG_GET(wrap_shape(x.sizes())), nullptr, "Sizes of the dimensions.", nullptr},
     {"dtype", PKG_GET(wrap_dtype(x.dtype())), nullptr, "Element type.", nullptr},
     {"device", PKG_GET(wrap_device(x.device())), nullptr,
      "Where it lives: 'cpu' or 'meta'.", nullptr},
-    {"ndim", PKG_GET(integer(x.ndim())), nullptr, "Number of dimensions.", nullptr},
-    {"itemsize", PKG_GET(integer(itemsize(x.dtype()))), nullptr, "Bytes of one element.",
+    {"ndim", PKG_GET(x.ndim()), nullptr, "Number of dimensions.", nullptr},
+    {"itemsize", PKG_GET(itemsize(x.dtype())), nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", PKG_GET(x.numel() * itemsize(x.dtype())), nullptr, "Bytes of all elements.",
      nullptr},
-    {"nbytes", PKG_GET(integer(x.numel() * itemsize(x.dtype()))), nullptr,
-     "Bytes of all elements.", nullptr},
-    {"requires_grad", PKG_GET(boolean(requires_grad(x))), setter<put_requires_grad>,
+    {"requires_grad", PKG_GET(requires_grad(x)), set_by<unwrap, put_requires_grad>,
      "Whether gradients are computed for it.", nullptr},
-    {"is_leaf", PKG_GET(boolean((requires_grad(x), x.is_leaf()))), nullptr,
+    {"is_leaf", PKG_GET((requires_grad(x), x.is_leaf())), nullptr,
      "Whether no differentiable op made it.", nullptr},
     {"grad_fn", PKG_GET(wrap_grad_fn(x)), nullptr, "The node that made it, or None.",
      nullptr},
-    {"retains_grad", PKG_GET(boolean(x.autograd() && bool(x.autograd()->retained))),
-     nullptr, "Whether retain_grad() was called on it.", nullptr},
-    {"_is_view", PKG_GET(boolean(x.is_view())), nullptr,
-     "Whether it shows another tensor's memory.", nullptr},
-    {"grad", PKG_GET(wrap(x.grad())), setter<put_grad>, "Accumulated gradient, or None.",
+    {"retains_grad", PKG_GET(x.autograd() && bool(x.autograd()->retained)), nullptr,
+     "Whether retain_grad() was called on it.", nullptr},
+    {"_is_view", PKG_GET(x.is_view()), nullptr, "Whether it shows another tensor's memory.",
      nullptr},
-    {"data", PKG_GET(wrap(share_uncounted(x))), setter<put_data>,
+    {"grad", PKG_GET(wrap(x.grad())), set_by<unwrap, put_grad>,
+     "Accumulated gradient, or None.", nullptr},
+    {"data", PKG_GET(wrap(share_uncounted(x))), set_by<unwrap, put_data>,
      "The values without history.", nullptr},
     {"T", PKG_GET(wrap(ops::transpose(x, 0, -1))), nullptr, "Transpose of a matrix.",
      nullptr},
-    {"_version", PKG_GET(integer(x.version())), nullptr, "Times written.", nullptr},
+    {"_version", PKG_GET(x.version()), nullptr, "Times written.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMethodDef g_tensor_methods[] = {
     {"item", PKG_METHOD(wrap_scalar(item(x))), METH_NOARGS,
      "item($self)\n--\n\nThe value of a one-element tensor as a Python number."},
-    {"tolist", PKG_METHOD(nested_list(x.wait())), METH_NOARGS,
+    {"tolist", PKG_METHOD(values_of(x.wait())), METH_NOARGS,
      "tolist($self)\n--\n\nThe values as nested lists."},
     {"wait", PKG_METHOD((x.wait(), wrap(x))), METH_NOARGS,
      "wait($self)\n--\n\nBlocks until the values are there; raises their error."},
-    {"is_ready", PKG_METHOD(boolean(x.is_ready())), METH_NOARGS,
+    {"is_ready", PKG_METHOD(x.is_ready()), METH_NOARGS,
      "is_ready($self)\n--\n\nWhether reading would not block."},
-    {"numel", PKG_METHOD(integer(x.numel())), METH_NOARGS,
+    {"numel", PKG_METHOD(x.numel()), METH_NOARGS,
      "numel($self)\n--\n\nNumber of elements."},
-    {"storage_offset", PKG_METHOD(integer(x.offset())), METH_NOARGS,
+    {"storage_offset", PKG_METHOD(x.offset()), METH_NOARGS,
      "storage_offset($self)\n--\n\nElements of the memory before the first one."},
-    {"dim", PKG_METHOD(integer(x.ndim())), METH_NOARGS,
-     "dim($self)\n--\n\nNumber of dimensions."},
-    {"element_size", PKG_METHOD(integer(itemsize(x.dtype()))), METH_NOARGS,
+    {"dim", PKG_METHOD(x.ndim()), METH_NOARGS, "dim($self)\n--\n\nNumber of dimensions."},
+    {"element_size", PKG_METHOD(itemsize(x.dtype())), METH_NOARGS,
      "element_size($self)\n--\n\nBytes of one element."},
     {"data_ptr", PKG_METHOD(PyLong_FromVoidPtr(exposed_data(x))), METH_NOARGS,
      "data_ptr($self)\n--\n\nAddress of the first element.  From now on no op runs on this "
      "memory after its call has returned."},
-    {"__dlpack__", with_keywords(tensor_dlpack), METH_VARARGS | METH_KEYWORDS,
+    {"__dlpack__",
+     PKG_METHOD_WITH(tensor_dlpack, "__dlpack__", "*stream", "max_version", "dl_device",
+                     "copy"),
      "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "DLPack capsule of the memory, for from_dlpack() of any library."},
-    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS,
+    {"__dlpack_device__", PKG_METHOD(dlpack_device(x)), METH_NOARGS,
      "__dlpack_device__($self)\n--\n\n(1, 0), DLPack's name of the CPU."},
-    {"is_contiguous", PKG_METHOD(boolean(x.is_contiguous())), METH_NOARGS,
+    {"is_contiguous", PKG_METHOD(x.is_contiguous()), METH_NOARGS,
      "is_contiguous($self)\n--\n\nWhether the layout is row-major without gaps."},
-    {"is_floating_point", PKG_METHOD(boolean(is_floating(x.dtype()))), METH_NOARGS,
+    {"is_floating_point", PKG_METHOD(is_floating(x.dtype())), METH_NOARGS,
      "is_floating_point($self)\n--\n\nWhether the dtype is floating."},
     {"_storage_id", PKG_METHOD(PyLong_FromVoidPtr(&x.storage())), METH_NOARGS,
      "_storage_id($self)\n--\n\nThe same number for tensors that share memory."},
-    {"_storage_nbytes", PKG_METHOD(integer(x.storage().nbytes())), METH_NOARGS,
+    {"_storage_nbytes", PKG_METHOD(x.storage().nbytes()), METH_NOARGS,
      "_storage_nbytes($self)\n--\n\nBytes of the memory that it shows a part of."},
     {"_share", PKG_METHOD(wrap(share(x))), METH_NOARGS,
      "_share($self)\n--\n\nAnother tensor over the same memory, unknown to autograd."},
-    {"detach", PKG_METHOD(detach(x)), METH_NOARGS,
+    {"detach", PKG_METHOD(wrap(share(x))), METH_NOARGS,
      "detach($self)\n--\n\nThe same values outside the graph."},
     {"detach_", PKG_METHOD((detach_in_place(x), wrap(x))), METH_NOARGS,
      "detach_($self)\n--\n\nForgets its history and requires_grad; returns self.  "
      "RuntimeError for a view."},
-    {"requires_grad_", with_keywords(requires_grad_), METH_VARARGS | METH_KEYWORDS,
-     "requires_grad_($self, requires_grad=True)\n--\n\nSets requires_grad; returns self."},
-    {"size", with_keywords(size), METH_VARARGS | METH_KEYWORDS,
+    {"size", PKG_METHOD_WITH(size, "size", "dim"),
      "size($self, dim=None)\n--\n\nShape, or one size."},
-    {"stride", with_keywords(stride), METH_VARARGS | METH_KEYWORDS,
+    {"stride", PKG_METHOD_WITH(stride, "stride", "dim"),
      "stride($self, dim=None)\n--\n\nStrides in elements, or one of them."},
     {"_make_subclass", make_subclass, METH_VARARGS | METH_STATIC,
      "_make_subclass(cls, data, requires_grad=False, /)\n--\n\nFor subclasses."},

@@ -22,15 +22,12 @@ const Tensor& unwrap(PyObject* object) {
 
 void refuse_foreign(PyObject* object) {
   if (is_dtype_or_device(object)) return;  // without an error for the attribute
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  PyRef binding(call_python(PyObject_GetAttrString, type, "_binding"));
-  if (!binding || !PyUnicode_Check(binding.get())) {
-    PyErr_Clear();
-    return;
-  }
-  detail::raise<TypeError>("expected a Tensor of the binding pkg._pywrap_core, got one of ",
-                           PyUnicode_AsUTF8(binding.get()),
-                           ". Exchange them through DLPack: pkg.from_dlpack(x).");
+  PyRef keep;
+  const char* binding = text_attribute(reinterpret_cast<PyObject*>(Py_TYPE(object)),
+                                       "_binding", keep);
+  PKG_CHECK(!binding, TypeError,
+            "expected a Tensor of the binding pkg._pywrap_core, got one of ", binding,
+            ". Exchange them through DLPack: pkg.from_dlpack(x).");
 }
 
 namespace {

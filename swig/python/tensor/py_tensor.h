@@ -90,8 +90,11 @@ extern PyMethodDef g_tensor_methods[];  // py_methods.cc
 extern PyGetSetDef g_tensor_getset[];   // py_methods.cc
 PyObject* tensor_getitem(PyObject* self, PyObject* key);             // py_index.cc
 int tensor_setitem(PyObject* self, PyObject* key, PyObject* value);  // py_index.cc
-PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords);
-PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);  // py_dlpack.cc
+PyObject* tensor_dlpack(const Tensor& tensor, std::optional<int64_t> stream,
+                        std::optional<std::pair<int, int>> max_version,
+                        std::optional<std::pair<int, int>> dl_device,
+                        std::optional<bool> copy);        // py_dlpack.cc
+std::pair<int, int> dlpack_device(const Tensor& tensor);  // py_dlpack.cc
 
 /// Tensor over the memory of a NumPy array, or of anything with a buffer; py_memory.cc.
 Tensor over_buffer(PyObject* object, bool* read_only = nullptr);
@@ -134,3 +137,15 @@ PKG_CONVERT(Scalar, parse_scalar, wrap_scalar, "a number");
 PKG_CONVERT(DType, load_dtype, wrap_dtype, "a dtype");
 PKG_CONVERT(Device, load_device, wrap_device, "a device");
 #undef PKG_CONVERT
+
+// As results only.
+template <>
+struct swigkit::Convert<pkg::TensorList> {
+  static PyObject* cast(const pkg::TensorList& value) {
+    return pkg::python::wrap_list(value);
+  }
+};
+template <>
+struct swigkit::Convert<pkg::Shape> {
+  static PyObject* cast(const pkg::Shape& value) { return pkg::python::wrap_shape(value); }
+};

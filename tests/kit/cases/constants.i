@@ -5,6 +5,7 @@
 %{
 #include "constants.h"
 %}
+%once_in_a_process("constants")
 %value(constants::Lamp)
 %flags(constants::Mode)
 %include "constants.h"

@@ -27,9 +27,11 @@
 %include "errors.h"
 
 // What is written in the C API beside it: by_hand.h, sites.h, later.h.
+%remark(mark, "by number")
 %{
 #include "swigkit/by_hand.h"
 #include "swigkit/later.h"
+#include "swigkit/listed.h"
 #include "swigkit/sites.h"
 static swigkit::CallSites &sites() {
   static auto *all = new swigkit::CallSites(
@@ -37,7 +39,85 @@ static swigkit::CallSites &sites() {
   return *all;
 }
 %}
+%{
+// A type with tables of its own, over a C++ object.
+struct Gauge {
+  double value;
+  std::vector<double> history;
+};
+struct PyGauge {
+  PyObject_HEAD Gauge *gauge;
+};
+static Gauge &gauge_of(PyObject *self) { return *reinterpret_cast<PyGauge *>(self)->gauge; }
+static double value_of(const Gauge &gauge) { return gauge.value; }
+static void set_value(Gauge &gauge, PyObject *value) {
+  if (!value) throw errors::End();
+  if (!swigkit::to_cpp(value, gauge.value, {"Gauge", "value"})) swigkit::throw_python_error();
+}
+static std::vector<double> history(const Gauge &gauge) {
+  if (gauge.history.empty()) throw std::out_of_range("no history");
+  return gauge.history;
+}
+static PyObject *scaled(Gauge &gauge, double by, std::optional<double> plus,
+                        std::optional<std::string> unit) {
+  gauge.history.push_back(gauge.value * by + plus.value_or(0));
+  if (!unit) return swigkit::to_python(gauge.history.back());
+  return PyUnicode_FromFormat("%d %s", int(gauge.history.back()), unit->c_str());
+}
+static PyTypeObject *make_gauge() {
+  using namespace swigkit;
+  static PyGetSetDef getset[] = {
+      {"value", get_by<gauge_of, value_of>, set_by<gauge_of, set_value>, nullptr, nullptr},
+      {}};
+  static PyMethodDef methods[] = {
+      {"history", call_by<gauge_of, history>, METH_NOARGS, nullptr},
+      {"scaled", call_with<gauge_of, scaled, "scaled", "by", "plus", "*unit">(),
+       METH_FASTCALL | METH_KEYWORDS, nullptr},
+      {}};
+  static PyType_Slot slots[] = {
+      {Py_tp_getset, getset},
+      {Py_tp_methods, methods},
+      {Py_tp_dealloc, (void *)+[](PyObject *self) {
+         delete reinterpret_cast<PyGauge *>(self)->gauge;
+         PyTypeObject *type = Py_TYPE(self);
+         type->tp_free(self);
+         Py_DECREF(type);
+       }},
+      {0, nullptr}};
+  static PyType_Spec spec = {"errors.Gauge", int(sizeof(PyGauge)), 0, Py_TPFLAGS_DEFAULT,
+                             slots};
+  return reinterpret_cast<PyTypeObject *>(check(PyType_FromSpec(&spec)).release());
+}
+%}
 %inline %{
+swigkit::PyRef gauge(double value) {
+  static PyTypeObject *type = make_gauge();
+  swigkit::PyRef made = swigkit::check(type->tp_alloc(type, 0));
+  reinterpret_cast<PyGauge *>(made.get())->gauge = new Gauge{value, {}};
+  return made;
+}
+// Every second number of a row of them, by rows.
+swigkit::PyRef every_second(const std::vector<double> &all, Py_ssize_t rows,
+                            Py_ssize_t columns) {
+  const std::vector<Py_ssize_t> shape{rows, columns}, steps{16 * columns, 16};
+  return swigkit::PyRef(swigkit::nested_list(
+      shape, steps, reinterpret_cast<const char *>(all.data()), [](const char *place) {
+        return swigkit::to_python(*reinterpret_cast<const double *>(place));
+      }));
+}
+std::optional<std::string> text_of(PyObject *object, const std::string &name) {
+  swigkit::PyRef keep;
+  const char *text = swigkit::text_attribute(object, name.c_str(), keep);
+  return text ? std::optional<std::string>(text) : std::nullopt;
+}
+std::string folder() { return swigkit::module_folder(); }
+std::vector<std::array<std::string, 3>> listing() {
+  std::vector<std::array<std::string, 3>> rows;
+  for (const auto &[name, cpp, remark] : swigkit::listed()) {
+    rows.push_back({name, cpp, remark});
+  }
+  return rows;
+}
 uint64_t mark() { return sites().mark(); }
 std::string site(uint64_t place) { return sites().text(place); }
 bool raise_later(PyObject *error) {

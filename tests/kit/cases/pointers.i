@@ -14,4 +14,12 @@
 %overridable(pointers::Plant)
 %newobject pointers::Plant::offshoot;
 %include "pointers.h"
+%inline %{
+// The values of one object or of several, and of those that keep them.
+std::vector<int> values_of(const swigkit::Several<Counted> &given) {
+  std::vector<int> values;
+  for (const Counted *each : given.objects) values.push_back(each->value);
+  return values;
+}
+%}
 %template(LampHandle) pointers::Handle<pointers::Lamp>;

@@ -5,6 +5,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <optional>
+#include <variant>
+
 namespace py = pybind11;
 using namespace pointers;
 PYBIND11_DECLARE_HOLDER_TYPE(T, Counting<T>, true)
@@ -68,6 +71,19 @@ PYBIND11_MODULE(pointers, m) {
   pointing<Dark>(m, "Dark").def(py::init<>());
   m.def("same", &same, py::arg("lamp"));
   m.def("light_of", &light_of, py::arg("lamp"));
+  using One = Counting<Counted>;
+  m.def(
+      "values_of",
+      [](const std::optional<std::variant<One, std::vector<std::optional<One>>>>& given) {
+        std::vector<int> values;
+        if (!given) return values;
+        if (auto* one = std::get_if<One>(&*given)) return std::vector{(*one)->value};
+        for (const auto& each : std::get<1>(*given)) {
+          if (each && *each) values.push_back((*each)->value);
+        }
+        return values;
+      },
+      py::arg("given"));
   m.def("doubled", [](int number) { return doubled(number); }, py::arg("number"));
   m.def("switch_on", &switch_on, py::arg("lamps"));
 

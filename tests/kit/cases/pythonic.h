@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -64,6 +65,24 @@ class Profile {
   std::string title_;
 };
 class Special : public Profile {};
+
+/// Its methods without parameters are attributes in Python.
+class Tank {
+ public:
+  explicit Tank(double depth) : depth_(depth) {}
+  /// How deep it is.
+  const Length& depth() const { return depth_; }
+  Length& depth() { return depth_; }
+  std::optional<int> gauge() const {
+    if (litres_ < 0) throw std::out_of_range("leaked");
+    return litres_ > 0 ? std::optional<int>(int(litres_)) : std::nullopt;
+  }
+  void fill(double litres) { litres_ += litres; }
+
+ private:
+  Length depth_;
+  double litres_ = 0;
+};
 
 /// Counts by itself who has a share in it; ends with the last one.
 class Counted {

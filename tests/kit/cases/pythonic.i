@@ -17,6 +17,7 @@
 %property(pythonic::Profile, std::shared_ptr<Profile>, parent, parent, set_parent)
 %property(pythonic::Profile, Length, highest, highest)
 %property(pythonic::Profile, std::string, title, title, title)
+%properties(pythonic::Tank, depth, gauge)
 %intrusive(pythonic::Counted, pythonic::Pointer<pythonic::Counted>)
 %ignore pythonic::Counted::retain;
 %ignore pythonic::Counted::release;
@@ -45,6 +46,12 @@
     return swigkit::PyRef(PyObject_GetIter(swigkit::check(PyTuple_New(0)).get()));
   }
 }
+%without_names
+%inline %{
+inline int added(int a, int b = 2) { return a + b; }
+inline int negated(int number) { return -number; }
+%}
+%with_names
 %inline %{
 /// All arguments beside the first, as they came.
 swigkit::PyRef rest_of_all(int first, swigkit::Args rest) {

@@ -54,6 +54,16 @@ PYBIND11_MODULE(pythonic, m) {
       .def_property_readonly("highest", &Profile::highest, "Greatest mark.")
       .def_property("title", py::overload_cast<>(&Profile::title, py::const_),
                     py::overload_cast<const std::string&>(&Profile::title));
+  py::class_<Tank>(m, "Tank")
+      .def(py::init<double>())
+      .def_property_readonly("depth", py::overload_cast<>(&Tank::depth), "How deep it is.",
+                             py::return_value_policy::reference_internal)
+      .def_property_readonly("gauge", &Tank::gauge)
+      .def("fill", &Tank::fill);
+  m.def(
+      "added", [](int a, int b) { return a + b; }, py::arg("a"), py::arg("b") = 2,
+      py::pos_only());
+  m.def("negated", [](int number) { return -number; });
   py::class_<Special, Profile, std::shared_ptr<Special>>(m, "Special").def(py::init<>());
 
   py::class_<Counted, Pointer<Counted>>(m, "Counted")

@@ -51,6 +51,15 @@ struct Parts {
   std::vector<std::pair<PyObject*, void*>> taken;
 };
 
+/// repr() of the object; what an object without one is called.
+inline std::string repr(PyObject* object, const char* without = "?") {
+  const PyRef text(call_python(PyObject_Repr, object));
+  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  const std::string shown = utf8 ? utf8 : without;
+  if (!utf8) PyErr_Clear();
+  return shown;
+}
+
 /// Where an argument belongs, for errors: a parameter, or a part of another argument.
 struct Argument {
   const char* function;
@@ -90,14 +99,6 @@ struct Argument {
  private:
   Argument part_of(Part p, Py_ssize_t i, PyObject* k) const {
     return {function, name, false, matching, this, p, i, k, keep};
-  }
-  static std::string repr(PyObject* object) {
-    PyObject* text = call_python(PyObject_Repr, object);
-    const char* utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
-    const std::string shown = utf8 ? utf8 : "?";
-    if (!utf8) PyErr_Clear();
-    Py_XDECREF(text);
-    return shown;
   }
 };
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // swigkit/by_hand.h: for types and methods that are written in the C API beside what SWIG
-// wraps: all of it throws what is wrong, so it belongs below guarded().
+// wraps.  Functions that are no entry of a table throw what is wrong, so they belong below
+// guarded().
 #pragma once
 
-#include "error.h"
+#include "convert.h"
+#include "fastcall.h"
 
 #include <structseq.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +22,16 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 inline PyObject* checked(PyObject* object) {
   if (!object) throw_python_error();
   return object;
+}
+
+/// The text of an attribute, which `keep` keeps; null, without an error, where there is none
+/// or `object` is null.
+inline const char* text_attribute(PyObject* object, const char* name, PyRef& keep) {
+  if (object) keep = PyRef(call_python(PyObject_GetAttrString, object, name));
+  const bool there = object && keep && PyUnicode_Check(keep.get());
+  const char* text = there ? PyUnicode_AsUTF8(keep.get()) : nullptr;
+  if (!text) PyErr_Clear();
+  return text;
 }
 
 /// A new tuple of n objects, which item(i) gives as new references.
@@ -29,13 +44,99 @@ PyObject* make_tuple(size_t n, F item) {
   return tuple.release();
 }
 
-/// A method that takes keywords, as the method table wants it.
-inline PyCFunction with_keywords(PyCFunctionWithKeywords function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+/// Nested lists of what lies in memory: `shape` and, in bytes, `steps` by dimension, of
+/// which there is at least one; item(place) makes the object of each place.
+template <class Sizes, class Item>
+PyObject* nested_list(const Sizes& shape, const Sizes& steps, const char* data, Item item,
+                      size_t dimension = 0) {
+  PyRef list(checked(PyList_New(Py_ssize_t(shape[dimension]))));
+  const bool last = dimension + 1 == shape.size();
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i, data += steps[dimension]) {
+    PyObject* made = last ? checked(item(data))
+                          : nested_list(shape, steps, data, item, dimension + 1);
+    PyList_SET_ITEM(list.get(), i, made);
+  }
+  return list.release();
 }
 
-/// What such a method was given: `format` is that of PyArg_ParseTupleAndKeywords(), and a
-/// name of "" that of a parameter without one.
+/// Entries of the tables of a type, for a function of its C++ object: `self_of` finds that
+/// in Python's.  What the function returns is converted, unless it is a new reference.
+template <class T>
+PyObject* as_object(T&& made) {
+  if constexpr (std::is_convertible_v<T, PyObject*>) return made;
+  else return to_python(std::forward<T>(made));
+}
+template <auto self_of, auto function>
+PyObject* get_by(PyObject* self, void*) {
+  return guarded([&] { return as_object(function(self_of(self))); });
+}
+/// put(object, value): null for `del`.
+template <auto self_of, auto put>
+int set_by(PyObject* self, PyObject* value, void*) {
+  return guarded([&] { return put(self_of(self), value), 0; }, -1);
+}
+/// METH_NOARGS
+template <auto self_of, auto function>
+PyObject* call_by(PyObject* self, PyObject*) {
+  return guarded([&] { return as_object(function(self_of(self))); });
+}
+
+/// A text that a template is told.
+template <size_t n>
+struct Text {
+  char value[n];
+  consteval Text(const char (&text)[n]) { std::copy_n(text, n, value); }
+};
+
+template <class T>
+inline constexpr bool IsOptional = false;
+template <class T>
+inline constexpr bool IsOptional<std::optional<T>> = true;
+
+/// METH_FASTCALL | METH_KEYWORDS: a function with further parameters, which are converted
+/// as those of wrapped functions.  One that is a std::optional may be left out.  `names`
+/// are its own and theirs, "*name" where only a keyword says which is meant.
+template <auto self_of, auto function, Text... names>
+struct CallBy {
+  template <class R, class Self, class... A>
+  static PyObject* run(R (*)(Self, A...), PyObject* self, PyObject* const* args,
+                       Py_ssize_t count, PyObject* keywords) {
+    constexpr size_t n = sizeof...(A);
+    static_assert(sizeof...(names) == n + 1, "a name for the method and each parameter");
+    static constexpr std::array<const char*, n + 1> texts{names.value...};
+    static constexpr std::array<bool, n> optional{IsOptional<std::remove_cvref_t<A>>...};
+    [[maybe_unused]] static constexpr Py_ssize_t required =
+        std::find(optional.begin(), optional.end(), true) - optional.begin();
+    [[maybe_unused]] static constexpr Py_ssize_t positional =
+        std::find_if(texts.begin(), texts.end(), [](auto text) { return *text == '*'; }) -
+        texts.begin() - 1;
+    PyObject* slots[n];
+    return [&]<size_t... I>(std::index_sequence<I...>) -> PyObject* {
+      static Name all[n] = {{texts[I + 1] + (*texts[I + 1] == '*')}...};
+      static const Parameters parameters{texts[0], all, required, n, positional};
+      if (!take_arguments(parameters, args, count, keywords, slots)) return nullptr;
+      std::tuple<In<std::remove_cvref_t<A>>...> in;
+      const bool fit = ((!slots[I] || std::get<I>(in).load(slots[I], {texts[0], all[I].text,
+                                                                      optional[I]})) &&
+                        ...);
+      if (!fit) return nullptr;
+      return guarded(
+          [&] { return as_object(function(self_of(self), std::get<I>(in).take()...)); });
+    }(std::index_sequence_for<A...>());
+  }
+  static PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                        PyObject* keywords) {
+    return run(+function, self, args, count, keywords);
+  }
+};
+template <auto self_of, auto function, Text... names>
+PyCFunction call_with() {
+  return reinterpret_cast<PyCFunction>(
+      reinterpret_cast<void (*)()>(CallBy<self_of, function, names...>::call));
+}
+
+/// What a function was given by METH_VARARGS | METH_KEYWORDS: `format` is that of
+/// PyArg_ParseTupleAndKeywords(), and a name of "" that of a parameter without one.
 template <size_t n, class... Places>
 void parse_arguments(PyObject* args, PyObject* keywords, const char* format,
                      const char* const (&names)[n], Places*... places) {

@@ -220,6 +220,17 @@ inline bool was_made(PyObject* module) {
   return g_names && PyDict_Update(PyModule_GetDict(module), g_names) == 0;
 }
 
+/// False, with ImportError set, when the module was imported before (%once_in_a_process).
+inline bool is_first_import(const char* name) {
+  static bool imported = false;
+  if (!std::exchange(imported, true)) return true;
+  PyErr_Format(PyExc_ImportError,
+               "%s can be loaded once in a process: it was imported again, or by a second "
+               "interpreter.",
+               name);
+  return false;
+}
+
 /// Makes the class that all others are derived from, unless another module did.
 inline bool make_root(PyObject* module) {
   g_names = new_ref(PyModule_GetDict(module));

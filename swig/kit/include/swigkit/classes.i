@@ -90,9 +90,21 @@ inline constexpr bool swigkit::kImplicit< Class_ > = true;
 %define %positional_only(Function_, Count_)
 %feature("swigkit:positional_only") Function_ #Count_;
 %enddef
+// No parameter can be named, of all functions that follow until the other line.
+%define %without_names
+%feature("swigkit:positional_only", "99");
+%enddef
+%define %with_names
+%feature("swigkit:positional_only", "0");
+%enddef
 // The parameters from this one on must be named: f(*, deps).
 %define %keyword_only(Function_, First_)
 %feature("swigkit:keyword_only") Function_ #First_;
+%enddef
+
+// A word on a function or class for the program's own use, which swigkit/listed.h has.
+%define %remark(Name_, Text_)
+%feature("swigkit:remark") Name_ Text_;
 %enddef
 
 // Counts by itself who has a share in it, with pointers such as boost::intrusive_ptr<Class>.
@@ -120,6 +132,12 @@ SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_;)
   void swigkit_set_##Name_(Type_ value) { $self->Setter_(std::move(value)); }
 }
 #endif
+%enddef
+
+// Methods without parameters that are properties by their own names.
+//   %properties(geo::Circle, radius, area)
+%define %properties(Class_, Names_...)
+%feature("swigkit:properties") Class_ #Names_;
 %enddef
 
 // The object's memory for memoryview(), numpy.asarray() and the like, without a copy: what

@@ -7,8 +7,6 @@
 #include "error.h"
 #include "translation.h"
 
-#include <ios>
-
 namespace [[gnu::visibility("hidden")]] swigkit {
 
 /// A Python exception on its way through C++.
@@ -90,34 +88,6 @@ bool import_exception(PyObject* module, const char* home, const char* name) {
   return bool(found);
 }
 #define SWIGKIT_CLASS(name) name
-
-/// The same of those that are no std::exception.
-inline bool translate_others() {
-  auto& rows = exception_rows();
-  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    if (row->raise && row->raise(row->type)) return true;
-  }
-  return false;
-}
-
-/// The Python error of a C++ exception.
-inline void set_counterpart(const std::exception& error) {
-  if (PyObject* type = translated_class(error)) return set_error(type, error.what());
-  if (PyErr_Occurred()) return;  // of what the exception stands for
-  if (auto* system = dynamic_cast<const std::system_error*>(&error)) {
-    // Other categories have numbers of their own.
-    const std::error_category& category = system->code().category();
-    if (category == std::generic_category() || category == std::system_category()) {
-      return set_system_error(*system);
-    }
-    if (dynamic_cast<const std::ios_base::failure*>(&error)) {
-      return set_error(PyExc_OSError, error.what());
-    }
-  }
-  PyObject* type = standard_counterpart(error);
-  if (type == PyExc_MemoryError) PyErr_SetString(type, "out of memory");
-  else set_error(type ? type : PyExc_RuntimeError, error.what());
-}
 
 /// What std::throw_with_nested() was called with is the cause of the current error.
 inline void set_cause(const std::nested_exception& error) {

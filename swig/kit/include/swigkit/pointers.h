@@ -202,6 +202,38 @@ struct Convert<T*> {
     return near ? new_ref(near) : wrap_pointer(object, Owner::Nobody);
   }
 };
+
+/// For functions that are written for Python: one object, or a sequence of them, in which
+/// None is left out; None alone is none.  They are there as long as this.
+template <class T>
+struct Several {
+  std::vector<T*> objects{};
+  PyRef kept{};
+};
+template <class T>
+struct Convert<Several<T>> {
+  static std::string expected() {
+    return Convert<T>::expected() + " or a sequence of them";
+  }
+  static bool load(PyObject* object, Several<T>& value, const Argument& where) {
+    value = {{}, PyRef::borrow(object)};
+    const auto add = [&](PyObject* item, const Argument& at) {
+      if (item == Py_None) return true;
+      value.objects.push_back(pointer_of<T>(item, at));
+      return value.objects.back() != nullptr;
+    };
+    const Class& own = actual(class_of<T>);
+    if (object == Py_None || PyObject_TypeCheck(object, own.type))
+      return add(object, where);
+    value.kept = PyRef(call_python(PySequence_Fast, object, ""));
+    if (!value.kept) return explain(where, expected(), object);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value.kept.get()); ++i) {
+      if (!add(PySequence_Fast_GET_ITEM(value.kept.get(), i), where.item(i))) return false;
+    }
+    return true;
+  }
+};
+
 template <class T>
 struct Convert<std::reference_wrapper<T>> {
   static std::string expected() { return Convert<T*>::expected(); }

@@ -4,6 +4,7 @@
 
 #include "ref.h"
 
+#include <dlfcn.h>
 #include <frameobject.h>
 
 #include <cstdint>
@@ -13,6 +14,14 @@
 #include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// The folder of the extension module, with a slash; "" where nobody knows it.
+inline std::string module_folder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void*>(&module_folder), &info)) return "";
+  const std::string path = info.dli_fname;
+  return path.substr(0, path.rfind('/') + 1);
+}
 
 /// Remembers where in Python calls were made, as numbers.  mark() only notes which code
 /// object runs and how far it is: the line is looked up when somebody asks.  Code objects

@@ -4,6 +4,7 @@
 
 #include "error.h"
 
+#include <ios>
 #include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -50,6 +51,43 @@ inline PyObject* translated_class(const std::exception& error) {
     if (row->is && row->is(error)) return row->type;
   }
   return nullptr;
+}
+
+/// The same of those that are no std::exception.
+inline bool translate_others() {
+  auto& rows = exception_rows();
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    if (row->raise && row->raise(row->type)) return true;
+  }
+  return false;
+}
+
+/// The Python error of a C++ exception; suffix() comes behind its text.
+template <class F>
+void set_counterpart(const std::exception& error, F suffix) {
+  PyObject* type = translated_class(error);
+  const bool known = type;
+  if (!known && PyErr_Occurred()) return;  // of what the exception stands for
+  if (auto* system = dynamic_cast<const std::system_error*>(&error); system && !known) {
+    // Other categories have numbers of their own.
+    const std::error_category& category = system->code().category();
+    if (category == std::generic_category() || category == std::system_category()) {
+      return set_system_error(*system);
+    }
+    if (dynamic_cast<const std::ios_base::failure*>(&error)) type = PyExc_OSError;
+  }
+  if (!type) type = standard_counterpart(error);
+  if (!type) type = PyExc_RuntimeError;
+  // Of a container that is too long memory was asked for as well.  There is none for a text.
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) ||
+                      dynamic_cast<const std::length_error*>(&error);
+  if (memory && PyErr_GivenExceptionMatches(type, PyExc_MemoryError)) {
+    return PyErr_SetString(type, "out of memory");
+  }
+  set_error(type, error.what() + suffix());
+}
+inline void set_counterpart(const std::exception& error) {
+  set_counterpart(error, [] { return std::string(); });
 }
 
 }  // namespace swigkit
