@@ -6,6 +6,9 @@ import array
 import datetime
 import gc
 import inspect
+import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -190,3 +193,48 @@ def test_an_error_that_the_c_api_has_set(m):
     assert m.length([1, 2]) == 2
     with pytest.raises(TypeError, match="has no len"):
         m.length(3)
+
+
+INTERPRETERS = """
+import sys
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+sys.path.insert(0, sys.argv[1])
+if sys.argv[2] == "loaded":
+    import members
+try:
+    second = interpreters.create("legacy")
+except TypeError:
+    second = interpreters.create(isolated=False)
+run = getattr(interpreters, "run_string", None) or interpreters.exec
+run(second, f'''
+import sys
+sys.path.insert(0, {sys.argv[1]!r})
+try:
+    import members
+    print("imported", flush=True)
+except ImportError as error:
+    print(error, flush=True)
+''')
+interpreters.destroy(second)
+import members
+assert members.Leaf(3).value == 3
+print("fine")
+"""
+
+
+@pytest.mark.parametrize("when", ["loaded", "first"])
+def test_a_second_interpreter_is_refused(m, kit, when):
+    if not kit:
+        pytest.skip("pybind11 has its own answer")
+    folder = str(pathlib.Path(m.__file__).parent)
+    command = [sys.executable, "-c", INTERPRETERS, folder, when]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "[members] expected the main interpreter: the module can be loaded by that "
+        "one alone",
+        "fine",
+    ]
