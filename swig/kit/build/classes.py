@@ -7,7 +7,7 @@ import json
 import re
 
 from . import tree
-from .groups import Groups, documented, python_parameters
+from .groups import Groups, comments, documented, python_parameters
 from .notation import pointee
 from .python_types import INTS
 from .slots import Order, is_slot, slots as slots_of
@@ -260,7 +260,7 @@ class Classes:
                 name = key.removeprefix("attribute_")
                 lines.append(
                     f'if (!swigkit::add_constant(type, "{name}", '
-                    f"swigkit::to_attribute({value.strip(' {}')}))) return -1;"
+                    f"swigkit::to_attribute({value[1:-1].strip()}))) return -1;"
                 )
         return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
 
@@ -313,8 +313,10 @@ class Classes:
                 )
                 nullable = variable.type.startswith(("std::function<", UNIQUE))
                 types = self.module.typedefs.types
-                function = "(*" in types.get(variable.type, variable.type)
+                known = types.get(variable.type, variable.type)
+                function = "(*" in known
                 nullable = nullable or pointer or function
+                nullable |= variable.type == "const char *"
                 null = "nullptr" if nullable else None
                 value = tree.Parameter(variable.name, variable.type, null)
                 two = tree.Function(variable.name, "", other, [value], "void")
@@ -324,8 +326,15 @@ class Classes:
                 own = self.module.class_of(variable.type) is not None
                 number = variable.type.removeprefix("std::") in INTS
                 library = variable.type.startswith("std::") and not number
-                if "<" in variable.type or own or library:
+                library &= not known.endswith("*")
+                if ("<" in variable.type and not known.endswith("*")) or own or library:
                     self.wrapper.assign(other, own)
+                if known.endswith("*"):
+                    self.wrapper.point(other, f"{title}.{variable.name}", variable)
+                else:
+                    self.wrapper.keep(other, f"{title}.{variable.name}", variable)
+                if variable.bits:
+                    self.wrapper.narrow(other, f"{title}.{variable.name}", variable)
                 self.wrapper.take_array(two, f"{title}.{variable.name}", True)
                 setter = f"swigkit::set<{other}>"
             getset.append(
@@ -409,7 +418,7 @@ class Classes:
             shown = python_parameters(makers[0])
         else:
             shown = ["*args", "**kwargs"]
-        texts = [cls.doc, *(f.doc for f in makers)]
+        texts = [cls.doc, *comments(makers)]
         return f"{cls.name}({', '.join(shown)})\n--\n\n" + "\n\n".join(
             t for t in texts if t
         )

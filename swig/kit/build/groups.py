@@ -196,8 +196,14 @@ def documented(name: str, overloads: list[tree.Function], member: bool) -> str:
         shown = first + python_parameters(overloads[0])
     else:
         shown = [*first, "*args", "**kwargs"]
-    texts = [f.doc for f in overloads if f.doc]
+    texts = comments(overloads)
     return f"{name}({', '.join(shown)})\n--\n\n" + "\n\n".join(texts)
+
+
+def comments(overloads: list[tree.Function]) -> list[str]:
+    """SWIG gives one of several that of all."""
+    texts = [f.doc for f in overloads if f.doc]
+    return [t for t in texts if t.startswith("*Overload 1:*")] or texts
 
 
 def _signature(function: tree.Function) -> str:

@@ -124,6 +124,7 @@ class Variable:
     doc: str = ""
     value: str = ""
     enumerator: bool = False  # of an enum without a name
+    bits: str = ""  # how many it has, if it is a bit-field
     getter: Function | None = None  # of a %property
     setter: Function | None = None
 

@@ -437,14 +437,18 @@ def _features(has: dict[str, str]) -> dict[str, str]:
     return {k.removeprefix(prefix): v for k, v in has.items() if k.startswith(prefix)}
 
 
+# SWIG translates the comments of functions, and leaves those of classes and enums.
+DOXYGEN_BRIEF = re.compile(r"[@\\]brief\s+")
+
+
 def _doc(has: dict[str, str]) -> str:
     text = has.get("python_docstring") or has.get("feature_docstring") or ""
     text = text.replace("\\\\", "\\")  # SWIG wrote it for a Python string
     if text:
         return inspect.cleandoc(text)
-    text = has.get("doxygen", "")
-    lines = [line.strip().removeprefix("* ") for line in text.strip().splitlines()]
-    return "\n".join(lines)
+    text = has.get("doxygen", "").replace("\\\\", "\\")
+    lines = [line.strip().removeprefix("*") for line in text.strip().splitlines()]
+    return DOXYGEN_BRIEF.sub("", "\n".join(line.removeprefix(" ") for line in lines))
 
 
 def _symbol(has: dict[str, str]) -> str:
@@ -533,6 +537,7 @@ def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
         static="static" in storage,
         doc=_doc(has),
         value=has.get("value", ""),
+        bits=has.get("bitfield", ""),
     )
 
 

@@ -52,7 +52,10 @@ RESULT_VALUE = re.compile(
 )
 ARGUMENT_VALUE = re.compile(r"^ *SwigValueWrapper<(.+)> arg(\d+) ?;\n", re.M)
 ASSIGNED = re.compile(r"^( *)result = (.*);\n", re.MULTILINE)
-MEMBER_SET = re.compile(r"if \(arg1\) (\(arg1\)->.*) = (\*arg2|arg2);$", re.MULTILINE)
+MEMBER_SET = re.compile(
+    r"if \(arg1\) (\(arg1\)->.*?) = (?:\([^()]+\))?(\*arg2|arg2);$", re.MULTILINE
+)
+HELD_VALUE = re.compile(r"swigkit::In(Pointer)?<.*> held2 ?;\n")
 MEMBER_GET = re.compile(r"^( *)result = +(\(\(arg1\)->\w+\));\n", re.MULTILINE)
 ABSTRACT = re.compile(
     r"SWIG_SetErrorMsg\(PyExc_RuntimeError,"
@@ -101,6 +104,53 @@ class Wrapper:
         if found:
             body = MEMBER_SET.sub(
                 rf"if (arg1 && !swigkit::assign(\1, {source})) SWIG_fail;",
+                found["body"],
+            )
+            self.text = self.text.replace(found["body"], body, 1)
+
+    def point(self, setter: str, title: str, variable: tree.Variable) -> None:
+        """A pointer points to what lasts: not to a value that was converted."""
+        found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
+        if found:
+            where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
+            body = MEMBER_SET.sub(
+                rf"if (arg1 && !swigkit::set_address(\1, \2, {where}, swig_obj)) "
+                "SWIG_fail;",
+                found["body"],
+            )
+            self.text = self.text.replace(found["body"], body, 1)
+
+    def keep(self, setter: str, title: str, variable: tree.Variable) -> None:
+        """What a member refers to then lives as long as its object has it."""
+        found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
+        held = found and HELD_VALUE.search(found["body"])
+        if not held:
+            return
+        where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
+        source = "held2.in" if held[1] else "held2"
+        line = (
+            f"  if (arg1 && !swigkit::keep_value(swig_obj[0], &arg1->{variable.cpp}, "
+            f"{source}, swig_obj[1], {where}, before2)) SWIG_fail;\n"
+        )
+        # Before the assignment, which is the first thing after the second argument.
+        before = f"{held[0]}  swigkit::PyRef before2;\n"
+        body = found["body"].replace(held[0], before, 1)
+        loaded = body.index("held2.load(")
+        end = body.index("\n  }\n", loaded) + len("\n  }\n")
+        body = body[:end] + line + body[end:]
+        self.text = self.text.replace(found["body"], body, 1)
+
+    def narrow(self, setter: str, title: str, variable: tree.Variable) -> None:
+        """What a bit-field cannot hold is refused: C++ would take some bits of it."""
+        found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
+        if found:
+            where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
+            body = MEMBER_SET.sub(
+                r"if (arg1) {\n    const auto before = \1;\n    \1 = \2;\n"
+                r"    if (\1 != \2) {\n      \1 = before;\n"
+                f"      swigkit::refuse_range({where}, "
+                f'"what fits into {variable.bits} bits", swig_obj[1]);\n'
+                "      SWIG_fail;\n    }\n  }",
                 found["body"],
             )
             self.text = self.text.replace(found["body"], body, 1)
@@ -201,6 +251,13 @@ class Wrapper:
             if function.result.endswith(("&", "*")) and self.module.class_of(result):
                 arguments += ", std::true_type()"
         body = body.replace("SWIGKIT_ARGUMENTS", arguments)
+        objects = ("PyObject *", "swigkit::PyRef")
+        python = any(p.type == objects[0] for p in function.given)
+        if python and function.result not in objects:
+            # As C++ that is written for Python may leave an error in the C API's way.
+            failed = "  if (PyErr_Occurred()) Py_CLEAR(resultobj);\n"
+            end = "  return resultobj;\n"
+            body = body.replace(end, failed + end)
         if function.name.startswith("__i") and "operator" in function.cpp:
             body = body.replace("refer< SWIG_POINTER_OWN >", "refer<0>")
         if "kept" in function.features:

@@ -183,6 +183,26 @@ struct In {
   T&& take() { return std::move(value); }
   void watch(T*) {}
 };
+/// Of a type that cannot be made of nothing, whose Convert makes it in a std::optional.
+template <class T>
+concept IsMadeByConvert = !IsWrapped<T> && !std::is_default_constructible_v<T> &&
+                          !std::is_abstract_v<T> &&
+                          requires(std::optional<T>& value, PyObject* object,
+                                   const Argument& where) {
+                            Convert<T>::load(object, value, where);
+                          };
+template <class T>
+  requires IsMadeByConvert<T>
+struct In<T> {
+  std::optional<T> value{};
+
+  bool load(PyObject* object, const Argument& where) {
+    return Convert<T>::load(object, value, where);
+  }
+  T* get() { return &*value; }
+  T&& take() { return *std::move(value); }
+  void watch(T*) {}
+};
 template <class T>
 struct In<volatile T> : In<T> {};
 template <class T>
@@ -364,12 +384,93 @@ bool assign(T& to, U&& from) {
     return false;
   }
 }
+/// AttributeError: a pointer to what a conversion has made would point to nothing.
+[[gnu::cold, gnu::noinline]] inline bool refuse_address(const Argument& where,
+                                                        const char* word) {
+  PyErr_Format(PyExc_AttributeError,
+               "[%s] C++ has the value that '%s' points to: assign to it in C++ (%s)",
+               where.function, where.text().c_str(), word);
+  return false;
+}
+
+/// Keeps what a place of C++'s refers to until something else is assigned: with the object
+/// that the place is a part of, and for ever where Python owns none.  `before` is what was
+/// kept, which is let go of when the place has its new value.
+inline bool keep_at(PyObject* holder, const volatile void* place, PyObject* kept,
+                    PyRef& before) {
+  // Not a dict, as an argument that is kept may be one.
+  static PyObject* const type = PyObject_CallFunction(
+      reinterpret_cast<PyObject*>(&PyType_Type), "s(O){}", "Kept",
+      reinterpret_cast<PyObject*>(&PyDict_Type));
+  static PyObject* const variables = PyDict_New();
+  while (holder && reinterpret_cast<Instance*>(holder)->owner == Owner::Nobody) {
+    const auto owners = kept_by(reinterpret_cast<Instance*>(holder));
+    const auto owner = std::find_if(owners.begin(), owners.end(), is_instance);
+    holder = owner == owners.end() ? nullptr : *owner;
+  }
+  PyRef places = PyRef::borrow(holder ? nullptr : variables);
+  if (holder) {
+    for (PyObject* one : kept_by(reinterpret_cast<Instance*>(holder))) {
+      if (reinterpret_cast<PyObject*>(Py_TYPE(one)) == type) places = PyRef::borrow(one);
+    }
+  }
+  if (!places && !kept) return true;
+  if (!places) {
+    places = PyRef(type ? PyObject_CallNoArgs(type) : nullptr);
+    if (!places || !keep_alive(holder, places.get())) return false;
+  }
+  PyRef key(PyLong_FromVoidPtr(const_cast<void*>(place)));
+  if (!key) return false;
+  before = PyRef::borrow(PyDict_GetItemWithError(places.get(), key.get()));
+  if (kept) return PyDict_SetItem(places.get(), key.get(), kept) == 0;
+  return !before || PyDict_DelItem(places.get(), key.get()) == 0;
+}
+template <class T>
+concept IsSpan = requires {
+  typename T::element_type;
+  T::extent;
+};
+/// The same of what was converted for that place; false with an error set where it lasts no
+/// longer than the call.
+template <class T>
+bool keep_value(PyObject* holder, const volatile void* place, const In<T>& held,
+                PyObject* value, const Argument& where, PyRef& before) {
+  using Plain = std::remove_cv_t<T>;
+  if constexpr (IsView<Plain>) {
+    return keep_at(holder, place, value, before);
+  } else if constexpr (IsSpan<Plain>) {
+    PyRef view(call_python(PyMemoryView_FromObject, value));  // nobody resizes it
+    return view && keep_at(holder, place, view.get(), before);
+  } else if constexpr (requires { held.parts.objects; }) {
+    const auto& parts = held.parts;
+    const bool taken = parts.objects.empty() || !parts.taken.empty();
+    PyRef list(taken ? nullptr : PyList_New(0));
+    for (size_t i = 0; list && i < parts.objects.size(); ++i) {
+      if (PyList_Append(list.get(), parts.objects[i].get()) < 0) return false;
+    }
+    return (taken || list) && keep_at(holder, place, list.get(), before);
+  } else if constexpr (HoldsReferences<Plain>::value && !IsUnique<Plain> &&
+                       !std::is_pointer_v<Plain>) {
+    if constexpr (requires { held.made->get(); }) {  // std::reference_wrapper
+      return keep_at(holder, place, value, before);
+    } else {
+      return refuse_address(where, "%extend");
+    }
+  } else {
+    return true;
+  }
+}
+
 /// cvar.name = object
 template <class T>
 bool set_variable(PyObject* object, T& variable, const char* name,
                   const char* function = "cvar") {
   In<T> held;
-  return held.load(object, {function, name}) && assign(variable, held.take());
+  PyRef before;
+  const Argument where{function, name};
+  return held.load(object, where) &&
+         keep_value<std::remove_cv_t<T>>(nullptr, &variable, held, object, where, before) &&
+         assign(variable, held.take());
 }
 /// A constant of a class; of a number C++ may have the value alone, and nowhere an object.
 template <class T>
@@ -383,16 +484,35 @@ PyObject* get_constant(std::conditional_t<std::is_scalar_v<T>, T, const T&> valu
     return to_python(value);
   }
 }
+/// A pointer is to an object of Python's, a function, or what only C++ knows.
+template <class T>
+inline constexpr bool kHasAddress = [] {
+  if constexpr (!IsComplete<T> || std::is_function_v<T>) return true;
+  else return IsWrapped<std::remove_cv_t<T>> || std::is_same_v<T, PyObject>;
+}();
+/// A member: `slots` are the object that it is a part of, which step.py lets keep the value,
+/// and the value; an object that C++ lent goes before what it is a part of.
+template <class T, class U>
+bool set_address(T*& member, U* pointer, const Argument& where, PyObject* const* slots) {
+  PyRef before;
+  if constexpr (std::is_void_v<T>) {  // a capsule's
+  } else if constexpr (!kHasAddress<T>) {
+    if (pointer) return refuse_address(where, "%extend");
+  } else if constexpr (IsWrapped<std::remove_cv_t<T>>) {
+    const bool lent = reinterpret_cast<Instance*>(slots[0])->owner == Owner::Nobody;
+    if (lent && !keep_at(slots[0], &member, pointer ? slots[1] : nullptr, before)) {
+      return false;
+    }
+  }
+  member = pointer;
+  return true;
+}
 /// A variable that is a pointer: to an object of Python's, which lives as long as nothing
 /// else is assigned.
 template <class T>
 bool set_pointer(PyObject* object, T*& variable, const Argument& where, PyObject*& kept) {
   if constexpr (IsComplete<T> && !IsWrapped<std::remove_cv_t<T>>) {
-    PyErr_Format(
-        PyExc_AttributeError,
-        "[%s] C++ has the value that '%s' points to: assign to it in C++ (%%inline)",
-        where.function, where.text().c_str());
-    return false;
+    return refuse_address(where, "%inline");
   } else {
     InPointer<std::remove_cv_t<T>> held;
     std::remove_cv_t<T>* pointer = nullptr;

@@ -15,6 +15,14 @@ static int swigkit_make_classes(PyObject *module);
 #ifdef SWIGKIT_ONCE
   if (!swigkit::is_first_import(SWIGKIT_ONCE)) return -1;
 #endif
+  // Types, names and what threads have are those of the process, as with pybind11.
+  static bool ended = false;
+  static const bool noted = Py_AtExit([] { ended = true; }) == 0;
+  if (PyInterpreterState_Get() != PyInterpreterState_Main() || (noted && ended)) {
+    PyErr_Format(PyExc_ImportError, "[%s] expected the %s interpreter: the module can be "
+                 "loaded by that one alone", SWIG_name, ended ? "first" : "main");
+    return -1;
+  }
   // CPython asks a setter for -1 on an error, and from 3.13 on raises SystemError on
   // anything else; SWIG's object of the global variables (`cvar`) answers 1.
   SwigVarLink_Type()->tp_setattr = [](PyObject *self, char *name, PyObject *value) {

@@ -32,6 +32,47 @@
 
 %include <stdint.i>
 namespace std {
+  // For `using namespace std::chrono` and the like.
+  namespace chrono {
+  class nanoseconds;
+  class microseconds;
+  class milliseconds;
+  class seconds;
+  class minutes;
+  class hours;
+  class days;
+  class weeks;
+  class months;
+  class years;
+  class sys_days;
+  class sys_seconds;
+  class system_clock;
+  class steady_clock;
+  template <class Rep, class Period>
+  class duration;
+  template <class Clock, class Duration>
+  class time_point;
+  }
+  namespace filesystem {
+  class path;
+  }
+  namespace literals {
+  namespace chrono_literals {}
+  namespace complex_literals {}
+  namespace string_literals {}
+  namespace string_view_literals {}
+  }
+  namespace chrono_literals {}
+  namespace complex_literals {}
+  namespace string_literals {}
+  namespace string_view_literals {}
+  namespace numbers {}
+  namespace placeholders {}
+  namespace ranges {}
+  namespace views {}
+  namespace this_thread {}
+  namespace pmr {}
+  namespace execution {}
   class string;
   class string_view;
   // Of items that cannot be made of nothing.
@@ -323,11 +364,25 @@ SWIGKIT_TEXT(char [ANY])
 %typemap(out) const Character_ * { $result = swigkit::text_or_none($1); }
 %typemap(varout) const Character_ * { $result = swigkit::text_or_none($1); }
 %typemap(directorin) const Character_ * { $input = swigkit::text_or_none($1); }
+%typemap(memberin) const Character_ * {
+  PyErr_SetString(PyExc_AttributeError,
+                  "C++ has the text of this member: assign to it in C++ (%extend)");
+  SWIG_fail;
+}
 %enddef
 SWIGKIT_WIDE_TEXT(wchar_t)
 SWIGKIT_WIDE_TEXT(char8_t)
 SWIGKIT_WIDE_TEXT(char16_t)
 SWIGKIT_WIDE_TEXT(char32_t)
+
+// A member that points to a text: the object keeps it, as SWIG's copy would stay for ever.
+%typemap(memberin) const char * {
+  swigkit::PyRef before;
+  if (arg1) {
+    if (!swigkit::keep_at(swig_obj[0], &$1, swig_obj[1], before)) SWIG_fail;
+    $1 = $input;
+  }
+}
 
 // Nobody says who keeps the texts of such an array.
 %typemap(memberin) const char *[ANY], char *[ANY] {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library whose objects have members of every kind: what refers to other objects and to
+// texts, a few bits, times without their namespace, a type that cannot be made of nothing.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace members {
+
+using namespace std::chrono;
+
+/**
+ * @brief What others refer to.
+ *
+ * How many there are is counted.
+ */
+struct Leaf {
+  inline static int alive = 0;
+  int value = 0;
+  explicit Leaf(int value = 0) : value(value) { ++alive; }
+  Leaf(const Leaf& other) : value(other.value) { ++alive; }
+  ~Leaf() { value = -1, --alive; }
+};
+inline int leaves() { return Leaf::alive; }
+
+/// Owns nothing of what it refers to.
+struct Twig {
+  std::vector<Leaf*> list;
+  Leaf* two[2] = {nullptr, nullptr};
+  std::map<std::string, Leaf*> by_name;
+  std::optional<Leaf*> one;
+  std::pair<Leaf*, int> pair{nullptr, 0};
+  std::vector<std::vector<const Leaf*>> nested;
+  const Leaf* last = nullptr;
+  std::string_view text = "text";
+  std::vector<std::string_view> texts;
+  const char* label = nullptr;
+  std::span<const int> numbers;
+
+  int sum() const {
+    int sum = 0;
+    for (const Leaf* leaf : list) sum += leaf ? leaf->value : 0;
+    return sum;
+  }
+};
+/// Twigs in another object, and those that nobody in Python owns.
+struct Tree {
+  Twig top;
+  std::vector<Twig> twigs{2};
+  Twig& at(int place) { return twigs.at(size_t(place)); }
+  static Tree& the() {
+    static Tree tree;
+    return tree;
+  }
+};
+inline std::vector<Leaf*> fallen;
+inline std::string_view motto = "motto";
+
+/// Points to values, which only C++ has.
+struct Pointing {
+  int* number = nullptr;
+  const double* factor = nullptr;
+  std::string* name = nullptr;
+  std::vector<int>* list = nullptr;
+  const wchar_t* wide = L"wide";
+  const char16_t* wider = nullptr;
+};
+
+struct Bits {
+  unsigned low : 3;
+  int small : 2;
+  bool set : 1;
+  unsigned whole = 7;
+  Bits() : low(1), small(0), set(false) {}
+};
+
+/// Times, as those write them who are tired of namespaces.
+struct Clock {
+  milliseconds step{1500};
+  std::optional<seconds> pause;
+  system_clock::time_point start{};
+  milliseconds total(const std::vector<milliseconds>& parts) const {
+    milliseconds sum{0};
+    for (milliseconds part : parts) sum += part;
+    return sum + step;
+  }
+};
+
+/// Text of four letters; there is no other.
+class Code {
+ public:
+  static Code parse(const std::string& text) {
+    if (text.size() != 4) throw std::invalid_argument("expected 4 letters, got " + text);
+    return Code(text);
+  }
+  const std::string& text() const { return text_; }
+  bool operator<(const Code& other) const { return text_ < other.text_; }
+
+ private:
+  explicit Code(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
+inline Code same_code(Code code) { return code; }
+inline std::map<Code, int> counted(const std::vector<Code>& codes) {
+  std::map<Code, int> count;
+  for (const Code& code : codes) ++count[code];
+  return count;
+}
+struct Coded {
+  std::optional<Code> code;
+  std::vector<Code> all;
+};
+
+template <class T>
+struct Vector2 {
+  T x{}, y{};
+  Vector2() = default;
+  Vector2(T x, T y) : x(x), y(y) {}
+};
+template <class T>
+Vector2<T> operator+(const Vector2<T>& a, const Vector2<T>& b) {
+  return {a.x + b.x, a.y + b.y};
+}
+template <class T>
+Vector2<T> operator*(const Vector2<T>& a, T by) {
+  return {a.x * by, a.y * by};
+}
+template <class T>
+Vector2<T> operator*(T by, const Vector2<T>& a) {
+  return a * by;
+}
+
+/// Of an int.
+inline int doubled(int value) { return 2 * value; }
+/// Of a text.
+inline std::string doubled(const std::string& value) { return value + value; }
+
+}  // namespace members

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Members that refer to what Python has, hold a few bits, or are of a type that cannot
+be made of nothing: cases/members.h by pybind11 and the kit."""
+
+import array
+import datetime
+import gc
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+THEME = "members"
+SECOND = datetime.timedelta(seconds=1)
+
+
+def other_memory(m):
+    """Takes what has just become free."""
+    gc.collect()
+    return [m.Leaf(99) for _ in range(20)], ["z" * 90 + str(i) for i in range(50)]
+
+
+def text(i):
+    """One that nobody else has."""
+    return f"{'text' * 20}{i}"
+
+
+PLACES = {
+    "list": (
+        lambda m: [m.Leaf(1), m.Leaf(2)],
+        lambda t: [x.value for x in t.list],
+        [1, 2],
+    ),
+    "two": (
+        lambda m: [m.Leaf(1), m.Leaf(2)],
+        lambda t: [x.value for x in t.two],
+        [1, 2],
+    ),
+    "by_name": (lambda m: {"a": m.Leaf(3)}, lambda t: t.by_name["a"].value, 3),
+    "one": (lambda m: m.Leaf(4), lambda t: t.one.value, 4),
+    "pair": (lambda m: (m.Leaf(5), 6), lambda t: (t.pair[0].value, t.pair[1]), (5, 6)),
+    "nested": (lambda m: [[m.Leaf(7)], []], lambda t: t.nested[0][0].value, 7),
+    "last": (lambda m: m.Leaf(8), lambda t: t.last.value, 8),
+    "text": (lambda m: text(1), lambda t: t.text, text(1)),
+    "texts": (lambda m: [text(2), text(3)], lambda t: t.texts, [text(2), text(3)]),
+    "label": (lambda m: text(4), lambda t: t.label, text(4)),
+    "numbers": (lambda m: array.array("i", range(99)), lambda t: sum(t.numbers), 4851),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_a_member_refers_to_stays(m, kit, name):
+    if not kit:
+        pytest.skip("there such a member points to nothing as soon as it is set")
+    made, read, expected = PLACES[name]
+    whole = m.Tree()
+    # Of an object, of a part of one, of an item, and of what nobody in Python owns.
+    for twig in (m.Twig(), whole.top, whole.at(1), m.Tree.the().top):
+        setattr(twig, name, made(m))
+        kept = other_memory(m)
+        assert read(twig) == expected
+        del kept
+    del twig
+    kept = other_memory(m)
+    assert read(whole.top) == read(whole.at(1)) == read(m.Tree.the().top) == expected
+    del kept
+    empty = array.array("i") if name == "numbers" else getattr(m.Twig(), name)
+    setattr(m.Tree.the().top, name, empty)
+
+
+def test_what_a_member_referred_to_goes(m, kit):
+    if not kit:
+        pytest.skip("there it goes before")
+    gc.collect()
+    before = m.leaves()
+    twig, tree = m.Twig(), m.Tree()
+    for i in range(100):
+        twig.list = [m.Leaf(i)]
+        tree.at(0).one = m.Leaf(i)
+        m.cvar.fallen = [m.Leaf(i)]
+    assert twig.sum() == tree.at(0).one.value == m.cvar.fallen[0].value == 99
+    gc.collect()
+    assert m.leaves() == before + 3
+    twig.list, m.cvar.fallen = [], []
+    del tree
+    gc.collect()
+    assert m.leaves() == before
+
+
+def test_variables_that_refer(m, kit):
+    if not kit:
+        pytest.skip("pybind11 has no variables")
+    m.cvar.fallen, m.cvar.motto = [m.Leaf(1)], text(5)
+    kept = other_memory(m)
+    assert m.cvar.fallen[0].value == 1 and m.cvar.motto == text(5) and kept
+    m.cvar.fallen = []
+
+
+def test_a_text_or_none(m, kit):
+    if not kit:
+        pytest.skip("there such a member points to nothing as soon as it is set")
+    twig = m.Twig()
+    assert twig.label is None
+    twig.label = "a"
+    twig.label = None
+    assert twig.label is None
+
+
+def test_pointers_to_values_are_not_set(m, kit):
+    """The value that is converted lasts no longer than the assignment."""
+    if not kit:
+        pytest.skip("there it points to nothing")
+    pointing = m.Pointing()
+    for name, value in {"number": 3, "factor": 1.5, "name": "a", "list": [1]}.items():
+        with pytest.raises(AttributeError) as info:
+            setattr(pointing, name, value)
+        assert str(info.value) == (
+            f"[Pointing.{name}] C++ has the value that '{name}' points to: "
+            "assign to it in C++ (%extend)"
+        )
+        assert getattr(pointing, name) is None
+    for name in ("wide", "wider"):
+        with pytest.raises(AttributeError, match="C\\+\\+ has the text of this member"):
+            setattr(pointing, name, "a" * 99)
+    assert pointing.wide == "wide" and pointing.wider is None
+
+
+def test_bits(m, kit):
+    bits = m.Bits()
+    assert bits.low == 1 and bits.whole == 7
+    bits.low = 7
+    with pytest.raises(OverflowError) as info:
+        bits.low = 9
+    assert bits.low == 7
+    if kit:
+        said = "[Bits.low] expected what fits into 3 bits for 'low', got 9"
+        assert str(info.value) == said
+        bits.small = -2
+        with pytest.raises(OverflowError, match="2 bits"):
+            bits.small = 2
+        bits.set = True
+        assert bits.small == -2 and bits.set is True
+
+
+def test_times_without_their_namespace(m):
+    clock = m.Clock()
+    assert clock.step == 1.5 * SECOND and clock.pause is None
+    clock.pause = 2 * SECOND
+    clock.start = now = datetime.datetime(2020, 2, 3, 4, 5, 6, 7)
+    assert clock.pause == 2 * SECOND and clock.start == now
+    assert clock.total([SECOND, 2 * SECOND]) == 4.5 * SECOND
+    assert m.Clock.PRIMES == [2, 3, 5]
+
+
+def test_a_conversion_of_what_cannot_be_made_of_nothing(m, kit):
+    if not kit:
+        pytest.skip("PYBIND11_TYPE_CASTER makes one first")
+    assert m.same_code("abcd") == "abcd"
+    assert m.counted(["abcd", "abcd", "efgh"]) == {"abcd": 2, "efgh": 1}
+    coded = m.Coded()
+    assert coded.code is None
+    coded.code, coded.all = "abcd", ["efgh"]
+    assert coded.code == "abcd" and coded.all == ["efgh"]
+    with pytest.raises(ValueError, match="expected 4 letters, got a"):
+        coded.code = "a"
+    with pytest.raises(TypeError) as info:
+        m.counted(["abcd", 3])
+    assert str(info.value) == "[counted] expected 4 letters for 'codes[1]', got int"
+    assert coded.code == "abcd"
+
+
+def test_operators_that_are_templates(m):
+    a, b = m.Vector2d(1, 2), m.Vector2d(3, 4)
+    assert (a + b).x == 4 and (b * 2).x == 6 and (2 * b).x == 6
+    with pytest.raises(TypeError):
+        a + 3
+
+
+def test_comments(m, kit):
+    assert "What others refer to." in m.Leaf.__doc__
+    said = inspect.getdoc(m.doubled)
+    assert "Of an int." in said and "Of a text." in said
+    if kit:
+        assert m.Leaf.__doc__.startswith(
+            "What others refer to.\n\nHow many there are is counted."
+        )
+        assert said.count("Of an int.") == said.count("Of a text.") == 1
+
+
+def test_an_error_that_the_c_api_has_set(m):
+    assert m.length([1, 2]) == 2
+    with pytest.raises(TypeError, match="has no len"):
+        m.length(3)
+
+
+INTERPRETERS = """
+import sys
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+sys.path.insert(0, sys.argv[1])
+if sys.argv[2] == "loaded":
+    import members
+try:
+    second = interpreters.create("legacy")
+except TypeError:
+    second = interpreters.create(isolated=False)
+run = getattr(interpreters, "run_string", None) or interpreters.exec
+run(second, f'''
+import sys
+sys.path.insert(0, {sys.argv[1]!r})
+try:
+    import members
+    print("imported", flush=True)
+except ImportError as error:
+    print(error, flush=True)
+''')
+interpreters.destroy(second)
+import members
+assert members.Leaf(3).value == 3
+print("fine")
+"""
+
+
+@pytest.mark.parametrize("when", ["loaded", "first"])
+def test_a_second_interpreter_is_refused(m, kit, when):
+    if not kit:
+        pytest.skip("pybind11 has its own answer")
+    folder = str(pathlib.Path(m.__file__).parent)
+    command = [sys.executable, "-c", INTERPRETERS, folder, when]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "[members] expected the main interpreter: the module can be loaded by that "
+        "one alone",
+        "fine",
+    ]
