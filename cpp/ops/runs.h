@@ -117,12 +117,14 @@ void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtyp
   const auto kept = [&](bool number) { return number ? numbers : Numbers::Rounded; };
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     if constexpr (Short<F, T, T>) {
-      WithNumbers<F, 2> call{f};
-      if (is_number(other, self, dtype)) call.give(1, number_of(other, dtype, numbers));
-      Tensor few[2];
-      if (run_sixteens(out, dtype, call, few_sixteens(self, out, dtype, few[0]),
-                       few_sixteens(other, out, dtype, few[1]))) {
-        return;
+      if (is_reduced(dtype)) {
+        WithNumbers<F, 2> call{f};
+        if (is_number(other, self, dtype)) call.give(1, number_of(other, dtype, numbers));
+        Tensor few[2];
+        if (run_sixteens(out, dtype, call, few_sixteens(self, out, dtype, few[0]),
+                         few_sixteens(other, out, dtype, few[1]))) {
+          return;
+        }
       }
     }
     using Out = decltype(f(T{}, T{}));

@@ -6,18 +6,9 @@
 #include "tensor/layout.h"
 
 namespace pkg {
-namespace {
-
-constexpr int64_t kLeastResults = 8192, kLeastTimes = 4;  // of each element
-
-}  // namespace
-
 Tensor few_as(const Tensor& operand, int64_t results, DType dtype) {
-  if (results < kLeastResults) return {};
-  Shape once = operand.sizes();
-  for (size_t d = 0; d < once.size(); ++d) {
-    if (operand.strides()[d] == 0) once[d] = 1;
-  }
+  if (results < kLeastRepeated) return {};
+  const Shape once = sizes_once(operand.sizes(), operand.strides());
   const int64_t n = once.numel();
   if (n < 2 || n * kLeastTimes > results) return {};
   const Tensor elements = alias(operand, once, operand.strides(), operand.offset());
@@ -29,7 +20,7 @@ Tensor few_as(const Tensor& operand, int64_t results, DType dtype) {
 
 const Tensor& few_sixteens(const Tensor& operand, const Tensor& out, DType dtype,
                            Tensor& spare) {
-  if (!is_reduced(dtype) || operand.dtype() == dtype || operand.ndim() == 0) return operand;
+  if (operand.dtype() == dtype || operand.ndim() == 0) return operand;
   spare = few_as(operand, out.numel(), dtype);
   return spare.defined() ? spare : operand;
 }

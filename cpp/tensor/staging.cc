@@ -24,10 +24,9 @@ namespace {
 using namespace staging;
 
 constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
-constexpr int64_t kTileSize = 16384, kTileColumns = 128;   // bytes, elements
-constexpr int64_t kLeastTile = 256;                        // elements
-constexpr int64_t kCellBytes = 16384;                      // of rows that are only copied
-constexpr int64_t kLeastRepeated = 8192, kLeastTimes = 4;  // results, each so often
+constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
+constexpr int64_t kLeastTile = 256;                       // elements
+constexpr int64_t kCellBytes = 16384;                     // of rows that are only copied
 
 void run_flat(const Plan& plan, int64_t n) {
   parallel_for(0, n, kGrainStaged, [&](int64_t begin, int64_t end) {
@@ -222,6 +221,7 @@ bool run_with_few(const Pointwise& kernel) {
     Part& part = of_few.parts[k];
     const Tensor& t = *part.tensor;
     if (t.dtype() == part.type && part.via == part.type && is_dense(t)) continue;
+    check_broadcasts(t.sizes(), kernel.parts[0].tensor->sizes());
     few[k] = few_as(t, n, t.dtype() == part.via ? part.type : part.via);
     if (!few[k].defined()) continue;
     few[k] = as_dtype(few[k], part.type);

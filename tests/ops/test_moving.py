@@ -80,5 +80,9 @@ def test_rows_of_any_layout(dtype):
     for (table, rows), n in itertools.product(tables, (2, 30, 500)):
         index = RNG.integers(-rows.shape[0], rows.shape[0], (n, 2))
         np.testing.assert_array_equal(table[pkg.tensor(index)], rows[index])
+        ascending = np.sort(index[:, 0])
+        np.testing.assert_array_equal(table[pkg.tensor(ascending)], rows[ascending])
+        keep = RNG.random(rows.shape[0]) < 0.8
+        np.testing.assert_array_equal(table[pkg.tensor(keep)], rows[keep])
         with pytest.raises(IndexError, match="is out of bounds"):
-            table[pkg.tensor(index) - 100]
+            table[pkg.tensor(index) - 1000]

@@ -10,7 +10,7 @@ import pkg
 from layouts import SEEDS, layouts, ways_to_lie
 
 FLOATS = ["float64", "float32", "float16", "bfloat16"]
-DTYPES = [*FLOATS, "int64", "int32", "uint8", "bool"]
+DTYPES = [*FLOATS, "int64", "int32", "int8", "uint8", "bool"]
 # Lines that are short, few, side by side, read across; tiles of 2,048 elements, stripes
 # of 128 lines, at most 1,024 of them, 64 and 512 places (scan_tiles.cc).
 SHAPES = [

@@ -17,7 +17,7 @@ from .recipe import Cell
 from .world import world
 
 TOLERANCE = {"float32": 2e-3, "float64": 1e-6, "float16": 3e-2, "bfloat16": 1.5e-1}
-#: What a sum may lose of the sizes of its terms; those of 16 bits are added in float32.
+#: One rounding of a term of a sum; those of 16 bits are added in float32.
 EPSILON = dict.fromkeys(TOLERANCE, 2**-24) | {"float64": 2**-53}
 #: Runs of one function in a row, in seconds: on several threads PyTorch's spin some ms
 #: after their last work, which the first of them pay.

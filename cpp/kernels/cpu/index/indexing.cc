@@ -5,9 +5,9 @@
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/index/index_walk.h"
-#include "kernels/cpu/index/lines.h"
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
+#include "tensor/repeats.h"
 
 namespace pkg {
 namespace {
@@ -243,9 +243,9 @@ void copy_apart(char* to, int64_t row_bytes, const char* from, const int64_t* pl
 
 // Whether one index names rows in their order, as a mask does.
 bool ascends(const TensorList& indices) {
+  if (indices.size() != 1) return false;
   const Tensor& index = indices[0];
-  if (indices.size() != 1 || index.ndim() != 1 || index.dtype() != DType::Int64)
-    return false;
+  if (index.ndim() != 1 || index.dtype() != DType::Int64) return false;
   const auto* values = index.data<int64_t>();
   const int64_t by = index.strides()[0];
   for (int64_t i = 1; i < index.numel(); ++i) {

@@ -5,6 +5,7 @@
 
 #include "tensor/copy.h"
 #include "tensor/fill.h"
+#include "tensor/repeats.h"
 
 namespace pkg {
 
@@ -42,13 +43,6 @@ inline Tensor with_dim_last(const Tensor& self, int64_t dim) {
   return alias(self, sizes, strides, self.offset());
 }
 
-/// Of dimensions that repeat the same memory one of each.
-inline Shape sizes_once(Shape sizes, const Shape& strides) {
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (strides[i] == 0) sizes[i] = 1;
-  }
-  return sizes;
-}
 /// Fills `to` with `from`, repeating dimensions of size 1.
 inline void repeat_into(const Tensor& to, const Tensor& from) {
   Shape strides = from.strides();

@@ -202,11 +202,11 @@ void softmax_kernel(Tensor& out, const Tensor& self, int64_t dim, bool logarithm
   if (out.numel() == 0) return;
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     Columns of(self.sizes(), dim);
-    if (is_reduced(out.dtype())) of.room *= 2;  // long rows are converted where they lie
+    if (is_reduced(out.dtype())) of.room *= 2;  // long rows convert faster
     const ColumnsIn<T> in(self, of, dim);
     const ColumnsOut<T> to(out, of);
     const int64_t room = of.wide() * of.length;
-    // One buffer for both, which the first cache has room for.
+    // One buffer for both, which leaves room in the second cache.
     const bool staged = in.staged() || to.staged();
     const auto make = [&] { return RunBuffer<T>(staged ? room : 0); };
     for_strips(of, make, [&](int64_t outer, int64_t from, int64_t w, RunBuffer<T>& b) {
