@@ -112,7 +112,7 @@ def multinomial(
     if input.ndim not in (1, 2) or not input.is_floating_point():
         raise RuntimeError(
             "[multinomial] expected floating weights of shape (n) or (m, n), got shape "
-            f"{tuple(input.shape)} and dtype {input.dtype!r}."
+            f"{input.shape} and dtype {input.dtype!r}."
         )
     if num_samples < 1:
         raise RuntimeError(

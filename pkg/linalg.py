@@ -96,7 +96,7 @@ def norm(
         if A.ndim not in (1, 2):
             raise RuntimeError(
                 "[norm] expected a vector or a matrix where ord is given without dim, "
-                f"got shape {tuple(A.shape)} (ord={ord!r})."
+                f"got shape {A.shape} (ord={ord!r})."
             )
         dim = tuple(range(A.ndim))
     if not isinstance(dim, int) and len(dim) == 2:
@@ -125,7 +125,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     if any(factor.ndim != 2 for factor in chain):
         raise RuntimeError(
             "[multi_dot] expected matrices, with vectors at the ends only, got shapes "
-            f"{', '.join(str(tuple(t.shape)) for t in tensors)}."
+            f"{', '.join(str(t.shape) for t in tensors)}."
         )
     sizes = [chain[0].shape[0], *(factor.shape[1] for factor in chain)]
 

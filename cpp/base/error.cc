@@ -6,7 +6,9 @@ namespace pkg {
 
 Error::~Error() = default;
 
-void Error::append(const std::string& text) { message_ += text; }
+void Error::append(const std::string& text) {
+  if (!settled_) message_ += text;
+}
 
 #define PKG_ERROR(Name)    \
   Name::~Name() = default; \

@@ -274,13 +274,13 @@ void Dispatcher::set_gradient(Operator& op, const Saves& saves, Gradient::Formul
   PKG_CHECK(why.empty(), ValueError, "[register] .grad of ", op.schema.str(), " at ", where,
             ": ", why);
   Gradient& gradient = op.gradient;
+  // The rest stays: a call in flight may have seen it.
+  state_->undo.push_back(
+      [&gradient] { gradient.function.store(nullptr, std::memory_order_release); });
   gradient.saves = saves;
   gradient.object = formula.object;
   gradient.where = where;
   gradient.function.store(formula.function, std::memory_order_release);
-  // The rest stays: a call in flight may have seen it.
-  state_->undo.push_back(
-      [&gradient] { gradient.function.store(nullptr, std::memory_order_release); });
 }
 
 void Dispatcher::refresh(Operator& op) {

@@ -139,6 +139,10 @@ def _also(kind: type[OpError], other: type[Exception]) -> type[OpError]:
     return made
 
 
+# The end of what a kernel's status says; in a loop or choice the way to it follows.
+IN_KERNEL = re.compile(r"\[Op:\w+\](?: \[in operation .*)?$", re.DOTALL)
+
+
 def error_of(
     error: Exception, op: Operation | None, plain: bool = False, text: str | None = None
 ) -> OpError:
@@ -153,7 +157,7 @@ def error_of(
          and text.startswith(begin)), "Unknown"
     )  # fmt: skip
     # The OUT_OF_RANGE of a kernel's status; other wrong places are arguments.
-    if isinstance(error, IndexError) and re.search(r"\[Op:\w+\]$", text):
+    if isinstance(error, IndexError) and IN_KERNEL.search(text):
         name = "OutOfRange"
     kind: type[OpError] = globals()[f"{name}Error"]
     if not plain:

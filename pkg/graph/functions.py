@@ -142,13 +142,17 @@ def gradients(
 def _refuse_begins(graph: Any, ys: list[Any], xs: list[Any], stops: list[Any]) -> None:
     # What a variable of the loop begins with is its value in the first turn alone:
     # there is no gradient with respect to that in all of them.
+    outer = graph.outer
+    ys = [y for y in ys if dtype_of(y).is_floating_point]
     for x in xs:
-        if not isinstance(x, Symbol) or x.graph is not graph.outer:
+        if isinstance(x, Symbol) and x.graph is graph:
             continue
+        x = outer.as_graph_element(x, allow_operation=False)
         for inside, begin in graph.begins:
-            if not dtype_of(begin).is_floating_point:
+            if not dtype_of(begin).is_floating_point or any(inside is s for s in stops):
                 continue
-            if not graph.outer._handle.connected(begin, x, []):
+            alike = _of_sizes_alone(begin)
+            if alike or not outer._handle.connected(begin, x, []):
                 continue
             if any(graph._handle.connected(y, inside, stops) for y in ys):
                 raise ValueError(
@@ -159,6 +163,11 @@ def _refuse_begins(graph: Any, ys: list[Any], xs: list[Any], stops: list[Any]) -
                     f"the loop body. (The loop's variable {inside.name} begins with "
                     f"{begin.name}.)"
                 )
+
+
+def _of_sizes_alone(begin: Any) -> bool:
+    # zeros_like(x) and its sisters have the size of x, and no gradient.
+    return str(begin.op.type).endswith("Like")
 
 
 def _plain(

@@ -16,9 +16,14 @@ class TensorShape(tuple[Any, ...]):
 
     def __new__(cls, sizes: Iterable[int | None] | None) -> TensorShape:
         """A shape of these sizes; None: not even their number is known."""
+        if isinstance(sizes, TensorShape) and sizes.ndims is None:
+            sizes = None
         if sizes is None and cls is TensorShape:
             cls = _UnknownShape
-        made = super().__new__(cls, () if sizes is None else tuple(sizes))
+        held = () if sizes is None else tuple(sizes)
+        if cls is _UnknownShape:
+            held = (None,)  # which is no size: the core refuses it
+        made = super().__new__(cls, held)
         made.ndims = None if sizes is None else tuple.__len__(made)
         return made
 
@@ -65,7 +70,13 @@ class _UnknownShape(TensorShape):
             "which has no length and no sizes. Hint: `ndims` is None there."
         )
 
-    __iter__ = __len__ = __getitem__ = _refuse
+    __iter__ = __len__ = __getitem__ = __contains__ = _refuse
+    __add__ = __radd__ = __mul__ = __rmul__ = count = index = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle, which would ask for the sizes."""
+        return TensorShape, (None,)
 
     def __bool__(self) -> bool:
         """False: nothing is known."""
@@ -73,11 +84,11 @@ class _UnknownShape(TensorShape):
 
     def __eq__(self, other: object) -> bool:
         """Whether the other one is unknown as well."""
-        return isinstance(other, _UnknownShape)
+        return isinstance(other, TensorShape) and other.ndims is None
 
     def __ne__(self, other: object) -> bool:
         """Whether something is known of the other one."""
-        return not isinstance(other, _UnknownShape)
+        return not self == other
 
     def __hash__(self) -> int:
         """One for all."""

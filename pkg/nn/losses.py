@@ -30,6 +30,8 @@ def check_reduction(reduction: str) -> None:
 
 def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
     # (N, 1) against (N) broadcasts to (N, N): nobody wants that.
+    if input.ndim is None or target.ndim is None:  # of a graph
+        return
     if tuple(input.shape) != tuple(target.shape):
         warnings.warn(
             f"Using a target size {tuple(target.shape)} that is different to the input "

@@ -28,7 +28,9 @@ PyError PyError::fetch(bool of_signal) {
 }
 
 void PyError::append(const std::string& text) {
+  const size_t length = message().size();
   Error::append(text);
+  if (message().size() == length) return;  // its text is final
   held_.add_note(text.c_str() + (text[0] == ' '));
 }
 
@@ -48,6 +50,8 @@ void translate_error() noexcept {
   } catch (const PyError& error) {
     take_async_origin();
     error.restore();
+  } catch (const Error& error) {  // whose text may have zeros in it
+    set_error(translated_class(error), error.message() + origin_suffix());
   } catch (const std::exception& error) {
     set_counterpart(error, origin_suffix);
   } catch (...) {

@@ -59,6 +59,13 @@ Pair int_pair(const char* name, const py::object& object) {
     PKG_CHECK(py::isinstance<py::int_>(items[i]), TypeError,
               "[__dlpack__] expected an int for '", name, "[", i, "]', got ",
               type_name(items[i]));
+    int over = 0;
+    const long value = PyLong_AsLongAndOverflow(items[i].ptr(), &over);
+    if (over || value != int(value)) {
+      PyErr_Format(PyExc_OverflowError, "[__dlpack__] expected 32 bits for '%s[%zu]'", name,
+                   i);
+      throw py::error_already_set();
+    }
   }
   return py::cast<Pair>(items);
 }

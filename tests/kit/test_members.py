@@ -89,6 +89,61 @@ def test_what_a_member_referred_to_goes(m, kit):
     assert m.leaves() == before
 
 
+def test_what_was_read_may_be_assigned(m, kit):
+    """Appended to, turned, merged: what C++ has lent is what was kept before."""
+    if not kit:
+        pytest.skip("there it points to nothing")
+    tree = m.Tree()
+    for twig in (m.Twig(), tree.top, tree.at(1), m.Tree.the().top):
+        twig.list, twig.two = [m.Leaf(1), m.Leaf(2)], [m.Leaf(1), m.Leaf(2)]
+        twig.one, twig.last, twig.by_name = m.Leaf(4), m.Leaf(5), {"a": m.Leaf(6)}
+        for _ in range(3):
+            twig.list = twig.list
+            twig.two = list(twig.two)[::-1]
+            twig.one, twig.last = twig.one, twig.last
+            kept = other_memory(m)
+        twig.list = [*twig.list, m.Leaf(3)]
+        twig.by_name = {**twig.by_name, "b": m.Leaf(7)}
+        kept = other_memory(m)
+        assert twig.sum() == 6 and [x.value for x in twig.two] == [2, 1] and kept
+        assert (twig.one.value, twig.last.value) == (4, 5)
+        assert {k: x.value for k, x in twig.by_name.items()} == {"a": 6, "b": 7}
+    m.cvar.fallen = [m.Leaf(1)]
+    m.cvar.fallen = [*m.cvar.fallen, m.Leaf(2)]
+    kept = other_memory(m)
+    assert [x.value for x in m.cvar.fallen] == [1, 2] and kept
+    top = m.Tree.the().top
+    top.list, top.two, top.one, top.last, top.by_name = [], [None] * 2, None, None, {}
+    m.cvar.fallen = []
+    del twig, tree, top
+    gc.collect()
+
+
+def test_a_text_outlives_the_object_it_was_given_to(m, kit):
+    """C++ copies the pointer wherever it likes."""
+    if not kit:
+        pytest.skip("there it points to nothing")
+    vase = m.Vase()
+    vase.label = text(7)
+    m.show(vase)
+    del vase
+    kept = other_memory(m)
+    assert m.cvar.shown.label == text(7) and kept
+
+
+def test_members_of_odd_classes(m, kit):
+    if not kit:
+        pytest.skip("of the kit's setters")
+    vase = m.Vase()
+    vase.bunch = m.Bunch(5)
+    assert vase.bunch.count() == 5
+    vase.leaf = m.Leaf(3)
+    kept = other_memory(m)
+    assert vase.leaf.value == 3 and kept
+    vase.leaf = None
+    assert vase.leaf is None
+
+
 def test_variables_that_refer(m, kit):
     if not kit:
         pytest.skip("pybind11 has no variables")
@@ -140,7 +195,10 @@ def test_bits(m, kit):
         bits.small = -2
         with pytest.raises(OverflowError, match="2 bits"):
             bits.small = 2
-        bits.set = True
+        bits.set, bits.shade = True, m.Shade.Dark
+        assert bits.shade is m.Shade.Dark
+        assert "**Bold** is no frame: a@brief b." in inspect.getdoc(m.Shade)
+        assert "\nThe rest." in inspect.getdoc(m.Shade)
         assert bits.small == -2 and bits.set is True
 
 

@@ -99,7 +99,9 @@ def test_sums_are_those_of_one_after_the_other(threads):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(3, 5), (4, 6, 1), (40, 70, 65), (7_000, 3)])
+@pytest.mark.parametrize(
+    "shape", [(3, 5), (4, 6, 1), (40, 70, 65), (7_000, 3), (3, 1_100)]
+)
 def test_slices(shape, dtype):
     x = RNG.integers(0, 9, shape).astype(dtype)
     for dim in range(len(shape)):

@@ -308,12 +308,12 @@ class Classes:
             other = getter.removesuffix("_get") + "_set"
             if self.wrapper.has(other):
                 # A pointer to an object, which then lives as long as its owner.
-                pointer = variable.type.endswith("*") and (
-                    self.module.class_of(pointee(variable.type)) is not None
-                )
-                nullable = variable.type.startswith(("std::function<", UNIQUE))
                 types = self.module.typedefs.types
                 known = types.get(variable.type, variable.type)
+                pointer = known.endswith("*") and (
+                    self.module.class_of(pointee(known)) is not None
+                )
+                nullable = variable.type.startswith(("std::function<", UNIQUE))
                 function = "(*" in known
                 nullable = nullable or pointer or function
                 nullable |= variable.type == "const char *"
@@ -331,7 +331,7 @@ class Classes:
                     self.wrapper.assign(other, own)
                 if known.endswith("*"):
                     self.wrapper.point(other, f"{title}.{variable.name}", variable)
-                else:
+                elif not variable.bits:
                     self.wrapper.keep(other, f"{title}.{variable.name}", variable)
                 if variable.bits:
                     self.wrapper.narrow(other, f"{title}.{variable.name}", variable)

@@ -101,7 +101,7 @@ class Function:
     @property
     def positional_only(self) -> int:
         """How many parameters cannot be named."""
-        return min(int(self.features.get("positional_only", "0")), len(self.named))
+        return min(int(self.features.get("positional_only", "0")), self.positional)
 
     @property
     def positional(self) -> int:

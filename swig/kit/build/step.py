@@ -153,8 +153,13 @@ def _listing(groups: Groups) -> str:
     for cls in groups.module.classes:
         if not cls.outer and not cls.imported:
             rows.append((cls.name, f"class {cls.cpp}", cls.features))
-    texts = [(name, cpp, said.get("remark", "").strip('"')) for name, cpp, said in rows]
-    listed = "".join(f"    {{{json.dumps(row)[1:-1]}}},\n" for row in texts)
+    texts = [
+        (name, cpp, said.get("remark", "").removeprefix('"').removesuffix('"'))
+        for name, cpp, said in rows
+    ]
+    listed = "".join(
+        f"    {{{json.dumps(row, ensure_ascii=False)[1:-1]}}},\n" for row in texts
+    )
     return f"""\
 static const swigkit::Listed swigkit_listed[] = {{
 {listed}}};

@@ -206,7 +206,7 @@ class _Stub:
             shown.append(self._parameter(parameter, kind))
             if i + 1 == function.positional_only:
                 shown.append("/")
-        if cls and name.startswith("__") and name not in NAMED:
+        if cls and name.startswith("__") and name not in NAMED and shown[-1] != "/":
             shown.append("/")
         result = RESULTS.get(name) if cls else None
         if result is None:
@@ -335,7 +335,10 @@ class _Stub:
         makers = [cls.maker] if cls.maker else cls.constructors
         if makers and (cls.overridable or not cls.abstract):
             group = [
-                Function("__init__", f.cpp, f.wrapper, f.parameters, "void")
+                Function(
+                    *("__init__", f.cpp, f.wrapper, f.parameters, "void"),
+                    features=f.features,
+                )
                 for f in makers
             ]
             yield self._overloads("__init__", group, cls)

@@ -167,7 +167,11 @@ class _Reader:
         """What %properties names."""
         for name in cls.features.get("properties", "").strip('"').split(","):
             name = name.strip()
-            found = [m for m in cls.methods if m.name == name and not m.parameters]
+            found = [
+                m
+                for m in cls.methods
+                if m.name == name and not m.parameters and not m.static
+            ]
             if name and not found:
                 raise TreeError(
                     f"%properties({cls.cpp}, {name}): expected a method without "
@@ -438,7 +442,8 @@ def _features(has: dict[str, str]) -> dict[str, str]:
 
 
 # SWIG translates the comments of functions, and leaves those of classes and enums.
-DOXYGEN_BRIEF = re.compile(r"[@\\]brief\s+")
+DOXYGEN_BRIEF = re.compile(r"(?m)(?:^|(?<=\s))[@\\]brief\s+")
+FRAME = re.compile(r"^\*(?=\s|$) ?")
 
 
 def _doc(has: dict[str, str]) -> str:
@@ -447,8 +452,8 @@ def _doc(has: dict[str, str]) -> str:
     if text:
         return inspect.cleandoc(text)
     text = has.get("doxygen", "").replace("\\\\", "\\")
-    lines = [line.strip().removeprefix("*") for line in text.strip().splitlines()]
-    return DOXYGEN_BRIEF.sub("", "\n".join(line.removeprefix(" ") for line in lines))
+    lines = [FRAME.sub("", line.strip()) for line in text.strip().splitlines()]
+    return DOXYGEN_BRIEF.sub("", "\n".join(lines))
 
 
 def _symbol(has: dict[str, str]) -> str:

@@ -129,11 +129,12 @@ class Wrapper:
         where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
         source = "held2.in" if held[1] else "held2"
         line = (
-            f"  if (arg1 && !swigkit::keep_value(swig_obj[0], &arg1->{variable.cpp}, "
-            f"{source}, swig_obj[1], {where}, before2)) SWIG_fail;\n"
+            "  if (arg1 && !swigkit::keep_value(swig_obj[0], "
+            f"std::addressof(arg1->{variable.cpp}), {source}, swig_obj[1], {where}, "
+            "before2)) SWIG_fail;\n"
         )
         # Before the assignment, which is the first thing after the second argument.
-        before = f"{held[0]}  swigkit::PyRef before2;\n"
+        before = f"{held[0]}  swigkit::Replaced before2;\n"
         body = found["body"].replace(held[0], before, 1)
         loaded = body.index("held2.load(")
         end = body.index("\n  }\n", loaded) + len("\n  }\n")

@@ -58,7 +58,7 @@ PyObject* tensor_dlpack(const Tensor& tensor, std::optional<int64_t> stream,
   // PyTorch passes -1 for "do nothing".
   PKG_CHECK(stream.value_or(-1) == -1, ValueError,
             "[__dlpack__] expected stream=None: the CPU has no streams.");
-  PKG_CHECK(!dl_device || *dl_device == dlpack_device(tensor), BufferError,
+  PKG_CHECK(!dl_device || *dl_device == std::pair(int(dlpack::kCpu), 0), BufferError,
             "[__dlpack__] expected dl_device (1, 0), the CPU.");
   requires_grad(tensor);  // brings the history of a view up to date
   return max_version && max_version->first >= 1

@@ -64,6 +64,27 @@ struct Tree {
 inline std::vector<Leaf*> fallen;
 inline std::string_view motto = "motto";
 
+/// A class that is a sequence of pointers.
+class Bunch {
+ public:
+  using value_type = Leaf*;
+  explicit Bunch(int count = 0) : count_(count) {}
+  Leaf** begin() { return nullptr; }
+  Leaf** end() { return nullptr; }
+  int count() const { return count_; }
+
+ private:
+  int count_;
+};
+using LeafPointer = Leaf*;
+struct Vase {
+  Bunch bunch;
+  LeafPointer leaf = nullptr;
+  const char* label = nullptr;
+};
+inline Vase shown;
+inline void show(const Vase& vase) { shown = vase; }
+
 /// Points to values, which only C++ has.
 struct Pointing {
   int* number = nullptr;
@@ -74,12 +95,17 @@ struct Pointing {
   const char16_t* wider = nullptr;
 };
 
+/** **Bold** is no frame: a@brief b.
+ *
+ * @brief The rest. */
+enum class Shade { Dark, Light };
 struct Bits {
+  Shade shade : 2;
   unsigned low : 3;
   int small : 2;
   bool set : 1;
   unsigned whole = 7;
-  Bits() : low(1), small(0), set(false) {}
+  Bits() : shade(Shade::Light), low(1), small(0), set(false) {}
 };
 
 /// Times, as those write them who are tired of namespaces.

@@ -105,6 +105,8 @@ struct CallBy {
     static_assert(sizeof...(names) == n + 1, "a name for the method and each parameter");
     static constexpr std::array<const char*, n + 1> texts{names.value...};
     static constexpr std::array<bool, n> optional{IsOptional<std::remove_cvref_t<A>>...};
+    static_assert(std::is_sorted(optional.begin(), optional.end()),
+                  "parameters that may be left out come last");
     [[maybe_unused]] static constexpr Py_ssize_t required =
         std::find(optional.begin(), optional.end(), true) - optional.begin();
     [[maybe_unused]] static constexpr Py_ssize_t positional =
@@ -116,12 +118,13 @@ struct CallBy {
       static const Parameters parameters{texts[0], all, required, n, positional};
       if (!take_arguments(parameters, args, count, keywords, slots)) return nullptr;
       std::tuple<In<std::remove_cvref_t<A>>...> in;
-      const bool fit = ((!slots[I] || std::get<I>(in).load(slots[I], {texts[0], all[I].text,
-                                                                      optional[I]})) &&
-                        ...);
-      if (!fit) return nullptr;
-      return guarded(
-          [&] { return as_object(function(self_of(self), std::get<I>(in).take()...)); });
+      const auto load = [&](auto& one, size_t i) {
+        return !slots[i] || one.load(slots[i], {texts[0], all[i].text, optional[i]});
+      };
+      return guarded([&]() -> PyObject* {  // a conversion may throw as well
+        if (!(load(std::get<I>(in), I) && ...)) return nullptr;
+        return as_object(function(self_of(self), std::get<I>(in).take()...));
+      });
     }(std::index_sequence_for<A...>());
   }
   static PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t count,

@@ -13,7 +13,7 @@ struct Listed {
   const char* remark;  // what %remark says of it, or ""
 };
 
-/// Each function and class that Python finds in the module.  step.py defines it in one that
+/// Each wrapped function and class.  step.py defines it in one that
 /// includes this file.
 std::span<const Listed> listed();
 

@@ -50,7 +50,8 @@ class ShownMemory {
   }
   static int show(PyObject* self, Py_buffer* view, int flags) {
     *view = {};
-    reinterpret_cast<Object*>(self)->owner.show(*view);
+    reinterpret_cast<Object*>(self)->owner.show(*view);  // which throws nothing
+    if (!view->ndim) view->shape = view->strides = nullptr;
     view->len = view->itemsize;
     for (int i = 0; i < view->ndim; ++i) view->len *= view->shape[i];
     // Most ask for nothing but what there is.

@@ -225,10 +225,10 @@ struct Convert<Several<T>> {
     const Class& own = actual(class_of<T>);
     if (object == Py_None || PyObject_TypeCheck(object, own.type))
       return add(object, where);
-    value.kept = PyRef(call_python(PySequence_Fast, object, ""));
+    value.kept = PyRef(call_python(PySequence_Tuple, object));  // nobody changes it
     if (!value.kept) return explain(where, expected(), object);
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value.kept.get()); ++i) {
-      if (!add(PySequence_Fast_GET_ITEM(value.kept.get(), i), where.item(i))) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value.kept.get()); ++i) {
+      if (!add(PyTuple_GET_ITEM(value.kept.get(), i), where.item(i))) return false;
     }
     return true;
   }

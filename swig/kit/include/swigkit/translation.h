@@ -79,8 +79,11 @@ void set_counterpart(const std::exception& error, F suffix) {
   if (!type) type = standard_counterpart(error);
   if (!type) type = PyExc_RuntimeError;
   // Of a container that is too long memory was asked for as well.  There is none for a text.
-  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) ||
-                      dynamic_cast<const std::length_error*>(&error);
+  // What is derived from these says more.
+  const std::type_info& which = typeid(error);
+  const bool memory = which == typeid(std::bad_alloc) ||
+                      which == typeid(std::length_error) ||
+                      which == typeid(std::bad_array_new_length);
   if (memory && PyErr_GivenExceptionMatches(type, PyExc_MemoryError)) {
     return PyErr_SetString(type, "out of memory");
   }

@@ -66,13 +66,8 @@ namespace std {
   namespace complex_literals {}
   namespace string_literals {}
   namespace string_view_literals {}
-  namespace numbers {}
   namespace placeholders {}
-  namespace ranges {}
-  namespace views {}
   namespace this_thread {}
-  namespace pmr {}
-  namespace execution {}
   class string;
   class string_view;
   // Of items that cannot be made of nothing.
@@ -375,13 +370,9 @@ SWIGKIT_WIDE_TEXT(char8_t)
 SWIGKIT_WIDE_TEXT(char16_t)
 SWIGKIT_WIDE_TEXT(char32_t)
 
-// A member that points to a text: the object keeps it, as SWIG's copy would stay for ever.
+// A member that points to a text, of which copies of its struct may be anywhere.
 %typemap(memberin) const char * {
-  swigkit::PyRef before;
-  if (arg1) {
-    if (!swigkit::keep_at(swig_obj[0], &$1, swig_obj[1], before)) SWIG_fail;
-    $1 = $input;
-  }
+  if (arg1 && !swigkit::keep_text($input, $1)) SWIG_fail;
 }
 
 // Nobody says who keeps the texts of such an array.
