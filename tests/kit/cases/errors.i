@@ -84,7 +84,8 @@ static PyTypeObject *make_gauge() {
          Py_DECREF(type);
        }},
       {0, nullptr}};
-  static PyType_Spec spec = {"errors.Gauge", int(sizeof(PyGauge)), 0, Py_TPFLAGS_DEFAULT,
+  static PyType_Spec spec = {"errors.Gauge", int(sizeof(PyGauge)), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                              slots};
   return reinterpret_cast<PyTypeObject *>(check(PyType_FromSpec(&spec)).release());
 }
@@ -99,6 +100,10 @@ swigkit::PyRef gauge(double value) {
 // Every second number of a row of them, by rows.
 swigkit::PyRef every_second(const std::vector<double> &all, Py_ssize_t rows,
                             Py_ssize_t columns) {
+  const Py_ssize_t there = (all.size() + 1) / 2;
+  if (rows < 0 || columns < 0 || (columns && rows > there / columns)) {
+    throw std::out_of_range("not so many numbers");
+  }
   const std::vector<Py_ssize_t> shape{rows, columns}, steps{16 * columns, 16};
   return swigkit::PyRef(swigkit::nested_list(
       shape, steps, reinterpret_cast<const char *>(all.data()), [](const char *place) {
