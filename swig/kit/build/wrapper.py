@@ -123,8 +123,8 @@ class Wrapper:
     def keep(self, setter: str, title: str, variable: tree.Variable) -> None:
         """What a member refers to then lives as long as its object has it."""
         found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
-        held = found and HELD_VALUE.search(found["body"])
-        if not held:
+        held = HELD_VALUE.search(found["body"]) if found else None
+        if not found or not held:
             return
         where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
         source = "held2.in" if held[1] else "held2"
