@@ -66,15 +66,15 @@ def main(table):
         lambda: raw(x, x),
         {"built in": lambda: ops.make(x, x, 0.5)},
     )
-    above = 1e3 * (table.rows[-1]["ours_us"] - table.rows[-1]["peer_us"])
-    print(
-        f"TensorFlow's style: {above:.0f} ns above a built-in op; at most 100 wanted",
-        file=sys.stderr,
-    )
     table.compare(
         "the same by its generated wrapper",
         lambda: module.benchmark_make(x, x, 0.5),
         {"built in": lambda: ops.make(x, x, 0.5)},
+    )
+    above = 1e3 * (table.rows[-1]["ours_us"] - table.rows[-1]["peer_us"])
+    print(
+        f"TensorFlow's style: {above:.0f} ns above a built-in op; at most 100 wanted",
+        file=sys.stderr,
     )
 
     @pkg.library.custom_op("custom_ops_benchmark::python", mutates_args=())
