@@ -98,6 +98,17 @@ def test_out_of_range_in_a_session(graph_ops: ModuleType) -> None:
             session.run(y)
 
 
+def test_out_of_range_in_a_choice(graph_ops: ModuleType) -> None:
+    """Is the same class: what leads to the operation stands behind what it says."""
+    with compat.Graph().as_default():
+        x = compat.placeholder(compat.float32, [1])
+        y = compat.cond(x[0] > 0, lambda: graph_ops.helper_take(x, [1]), lambda: x)
+        with compat.Session() as session:
+            assert session.run(y, {x: [-1.0]}).tolist() == [-1.0]
+            with pytest.raises(compat.errors.OutOfRangeError, match="in operation "):
+                session.run(y, {x: [1.0]})
+
+
 @pytest.mark.parametrize(
     "dtype", "uint8 int8 int32 int64 float16 bfloat16 float32 float64".split()
 )

@@ -2,6 +2,7 @@
 """What fails in a loop or choice says which operation it was, and its Python line."""
 
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -122,6 +123,41 @@ def test_an_unknown_shape_is_not_that_of_a_scalar():
     assert isinstance(shape, pg.TensorShape) and repr(shape) == "TensorShape(None)"
     assert shape != () and shape != pg.TensorShape([]) and not shape == ()
     assert shape == pg.TensorShape(None) and len({shape, pg.TensorShape(None)}) == 1
-    for ask in (tuple, len, list, lambda s: s[0], lambda s: (*s,)):
+    for ask in (
+        *(tuple, len, list, lambda s: s[0], lambda s: (*s,), lambda s: 3 in s),
+        *(lambda s: s + (3,), lambda s: (3,) + s),
+    ):
         with pytest.raises(ValueError, match="known number of dimensions"):
             ask(shape)
+    for make in (pkg.zeros, pkg.ones(1).reshape):
+        with pytest.raises(TypeError, match="expected an int"):
+            make(shape)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(shape, protocol)) == shape
+    assert shape == tf.TensorShape(None) and tf.TensorShape(None) == shape
+    assert pg.TensorShape(shape) == shape
+
+
+def test_losses_take_shapes_that_nobody_knows():
+    x, y = pg.placeholder(pkg.float64), pg.placeholder(pkg.float64)
+    loss = pkg.nn.functional.mse_loss(x, y)
+    with pg.Session() as session:
+        assert session.run(loss, {x: [1.0, 2.0], y: [3.0, 2.0]}) == 2.0
+
+
+def test_gradients_in_loops_that_end_before_the_beginning():
+    """Stopped at the variable, of integers, or where only the sizes lead to it."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([3.0])
+
+        def turns(begin, body):
+            return tf.while_loop(lambda i, v: i < 2, body, [0, begin])[1]
+
+        stopped = turns(
+            x + 1, lambda i, v: (i + 1, tf.gradients(v * x, x, stop_gradients=[v])[0])
+        )
+        alike = turns(
+            tf.zeros(tf.shape(x)), lambda i, v: (i + 1, v + tf.gradients(x * x, x)[0])
+        )
+        np.testing.assert_array_equal(session.run(stopped), [4.0])
+        np.testing.assert_array_equal(session.run(alike), [12.0])

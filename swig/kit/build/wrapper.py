@@ -100,25 +100,23 @@ class Wrapper:
         `own`: an object of Python's is copied.
         """
         source = r"\2" if own else r"std::move(\2)"
+        self._set(setter, rf"if (arg1 && !swigkit::assign(\1, {source})) SWIG_fail;")
+
+    def _set(self, setter: str, instead: str) -> None:
+        # What stands instead of the assignment in a function that sets a member.
         found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
         if found:
-            body = MEMBER_SET.sub(
-                rf"if (arg1 && !swigkit::assign(\1, {source})) SWIG_fail;",
-                found["body"],
-            )
+            body = MEMBER_SET.sub(instead, found["body"])
             self.text = self.text.replace(found["body"], body, 1)
 
     def point(self, setter: str, title: str, variable: tree.Variable) -> None:
         """A pointer points to what lasts: not to a value that was converted."""
-        found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
-        if found:
-            where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
-            body = MEMBER_SET.sub(
-                rf"if (arg1 && !swigkit::set_address(\1, \2, {where}, swig_obj)) "
-                "SWIG_fail;",
-                found["body"],
-            )
-            self.text = self.text.replace(found["body"], body, 1)
+        where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
+        self._set(
+            setter,
+            rf"if (arg1 && !swigkit::set_address(\1, \2, {where}, swig_obj)) "
+            "SWIG_fail;",
+        )
 
     def keep(self, setter: str, title: str, variable: tree.Variable) -> None:
         """What a member refers to then lives as long as its object has it."""
@@ -143,18 +141,15 @@ class Wrapper:
 
     def narrow(self, setter: str, title: str, variable: tree.Variable) -> None:
         """What a bit-field cannot hold is refused: C++ would take some bits of it."""
-        found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
-        if found:
-            where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
-            body = MEMBER_SET.sub(
-                r"if (arg1) {\n    const auto before = \1;\n    \1 = \2;\n"
-                r"    if (\1 != \2) {\n      \1 = before;\n"
-                f"      swigkit::refuse_range({where}, "
-                f'"what fits into {variable.bits} bits", swig_obj[1]);\n'
-                "      SWIG_fail;\n    }\n  }",
-                found["body"],
-            )
-            self.text = self.text.replace(found["body"], body, 1)
+        where = f'swigkit::Argument{{"{title}", "{variable.name}"}}'
+        self._set(
+            setter,
+            r"if (arg1) {\n    const auto before = \1;\n    \1 = \2;\n"
+            r"    if (\1 != \2) {\n      \1 = before;\n"
+            f"      swigkit::refuse_range({where}, "
+            f'"what fits into {variable.bits} bits", swig_obj[1]);\n'
+            "      SWIG_fail;\n    }\n  }",
+        )
 
     def name_static(self, cls: tree.Class, variable: tree.Variable, title: str) -> None:
         """Errors of a static member say whose it is."""

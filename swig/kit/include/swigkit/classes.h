@@ -225,8 +225,7 @@ inline bool is_first_import(const char* name) {
   static bool imported = false;
   if (!std::exchange(imported, true)) return true;
   PyErr_Format(PyExc_ImportError,
-               "%s can be loaded once in a process: it was imported again",
-               name);
+               "%s can be loaded once in a process: it was imported again", name);
   return false;
 }
 
