@@ -130,7 +130,7 @@ def test_an_unknown_shape_is_not_that_of_a_scalar():
         with pytest.raises(ValueError, match="known number of dimensions"):
             ask(shape)
     for make in (pkg.zeros, pkg.ones(1).reshape):
-        with pytest.raises(TypeError, match="expected an int"):
+        with pytest.raises((TypeError, ValueError), match="expected an? (int|shape)"):
             make(shape)
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         assert pickle.loads(pickle.dumps(shape, protocol)) == shape
