@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generated functions as callables of the binding.
 
-Nearly every call of a wrapper is one of plain tensors, and a Python function costs more
-than a small op does.  So the binding is what is called; it has the function for all other
-calls, and shows its signature, documentation and source.
+Nearly every call of a wrapper is one of plain tensors, and a Python function costs
+more than a small op does.  So the binding is what is called; it has the function for
+all other calls, and shows its signature, documentation and source.
 """
 
 from __future__ import annotations

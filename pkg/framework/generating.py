@@ -2,8 +2,8 @@
 """The text of Python modules of wrappers, a function for each op.
 
 The same ops give the same text.  Where a wrapper is decorated, the binding is what is
-called (``direct.py``): it calls the op where all tensors are plain ones.  What has to be
-converted or recorded, or is wrong, goes through the function and ``applying.py``.
+called (``direct.py``): it calls the op where all tensors are plain ones.  What has to
+be converted or recorded, or is wrong, goes through the function and ``applying.py``.
 """
 
 from __future__ import annotations
