@@ -52,6 +52,7 @@ def trace(core: ModuleType) -> None:
 
     vars(core)["register_tensor_class"] = register_and_trace
     vars(core)["Operator"] = _operator_class(core.Operator, tracer)
+    vars(core)["OpWrapper"] = _wrapper_maker(core.OpWrapper, tracer)
 
 
 class _Tracer:
@@ -145,6 +146,19 @@ def _own(wrapper: Any, name: str) -> Any:
         return vars(wrapper)[name]
     except KeyError:
         raise AttributeError(name) from None
+
+
+def _wrapper_maker(wrapper: type, tracer: _Tracer) -> Callable[..., Any]:
+    def made(function: Any, op: str, *rest: Any) -> Any:
+        inner, name = wrapper(function, op, *rest), function.__qualname__
+
+        def call(*args: Any, **named: Any) -> Any:
+            tracer.say(f"{function.__module__}.{name}", "OpWrapper", op)
+            return inner(*args, **named)
+
+        return call
+
+    return made
 
 
 def _operator_class(operator: type, tracer: _Tracer) -> type:

@@ -137,6 +137,11 @@ def with_variable() -> tuple[Any, Any]:
     return graph, graph.variable("v", pkg.float32, [2, 2])
 
 
+def wrapper_of(function: Callable[..., Any]) -> Any:
+    """The function as the wrapper of an op of one tensor."""
+    return core.OpWrapper(function, "pkg::neg", {"x": "self"})
+
+
 def scope() -> dict[str, Any]:
     """The names that the lines of CALLS use."""
     graph_, placed, symbol = traced()
@@ -160,6 +165,7 @@ def scope() -> dict[str, Any]:
         "handle": graph.register_hook(fail), "large": pkg.ones(100, 100),
         "array": np.ones(3), "scalar": np.float32(2),
         "add": core.Operator("add"), "op": core.Operator,
+        "wrapper_of": wrapper_of, "neg": wrapper_of(lambda x, name=None: x),
         "cpu": core.device("cpu"), "event": event, "failed": failed,
         "stream": core.Stream(), "other": core.Stream(),
         "traced": traced, "with_variable": with_variable, "body_of": body_of,

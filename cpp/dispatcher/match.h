@@ -10,6 +10,8 @@
 //   std::string_view name(size_t k)
 //   std::string_view alias(std::string_view name) another spelling of a parameter, or name
 //   bool ignores(size_t k)                        a named value that means nothing
+//   int place_of(const Operator&, size_t k)       which parameter the name is, where that is
+//                                                 known without its text; else -1.  May lack
 //   bool parse(const Operator&, const Argument&, Item, Value* out)
 //                                                 false where it does not fit
 //   std::string type_of(Item)                     for errors
@@ -80,20 +82,29 @@ class Match {
   bool named() {
     const size_t n = call_.named();
     for (size_t k = 0; k < n; ++k) {
-      const std::string_view name = call_.name(k);
-      int index = op_.schema.index_of(name);
-      if (index < 0) index = op_.schema.index_of(call_.alias(name));
+      const int index = place_of(k);
       if (index < 0 && call_.ignores(k)) continue;
-      if (index < 0) return refuse("() got an unexpected keyword argument '", name, "'");
+      if (index < 0) {
+        return refuse("() got an unexpected keyword argument '", call_.name(k), "'");
+      }
       const auto at = size_t(index);
       if (given_ & bit(at)) {
-        return refuse("() got multiple values for argument '", name, "'");
+        return refuse("() got multiple values for argument '", call_.name(k), "'");
       }
       given_ |= bit(at);
       const Item item = call_.named(k);
       if (!parse(at, item)) return wrong(params_[at], item);
     }
     return true;
+  }
+
+  int place_of(size_t k) const {
+    if constexpr (requires { call_.place_of(op_, k); }) {
+      if (const int known = call_.place_of(op_, k); known >= 0) return known;
+    }
+    const std::string_view name = call_.name(k);
+    const int index = op_.schema.index_of(name);
+    return index >= 0 ? index : op_.schema.index_of(call_.alias(name));
   }
 
   bool defaults() {

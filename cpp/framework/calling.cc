@@ -188,10 +188,9 @@ void run_kernel(const KernelSet& set, std::span<const Value> args,
 // The CPU key: the kernel makes its results itself.
 void run(const Operator&, const Kernel& kernel, KeySet, Stack& stack) {
   const auto& set = *static_cast<const KernelSet*>(kernel.function);
-  const OpDef& def = set.data().op_def;
   run_kernel(set, stack.args, {}, [&](OpKernelContext& context) {
     const auto n = size_t(context.num_outputs());
-    if (!def.outputs_in_one_list()) {
+    if (!set.outputs_in_one_list()) {
       for (size_t i = 0; i < n; ++i) { push(stack, context.take_output(i)); }
       return;
     }

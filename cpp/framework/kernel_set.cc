@@ -52,11 +52,14 @@ bool same_scalar(const Scalar& a, const Scalar& b) {
 
 bool same(const Value& a, const Value& b) {
   if (a.index() != b.index()) return false;
+  if (auto* number = std::get_if<Scalar>(&a)) {  // as most are
+    return same_scalar(*number, *std::get_if<Scalar>(&b));
+  }
   return std::visit(
       [&]<class T>(const T& value) {
         const T& other = std::get<T>(b);
-        if constexpr (std::is_same_v<T, Scalar>) return same_scalar(value, other);
-        else if constexpr (std::is_same_v<T, pkg::Tensor> || std::is_same_v<T, TensorList>)
+        if constexpr (std::is_same_v<T, Scalar> || std::is_same_v<T, pkg::Tensor> ||
+                      std::is_same_v<T, TensorList>)
           return false;
         else if constexpr (std::is_same_v<T, std::vector<double>>)
           return std::ranges::equal(value, other, same_bits);
@@ -98,7 +101,11 @@ bool Choice::fits(std::span<const Value> args) const {
 
 KernelSet::KernelSet(const OpRegistrationData& data, Registrations kernels,
                      std::string node)
-    : data_(data), kernels_(std::move(kernels)), node_(std::move(node)), id_(next_id()) {}
+    : data_(data),
+      outputs_in_one_list_(data.op_def.outputs_in_one_list()),
+      kernels_(std::move(kernels)),
+      node_(std::move(node)),
+      id_(next_id()) {}
 
 KernelSet* KernelSet::with(KernelDef def) const {
   Registrations kernels = kernels_;

@@ -35,6 +35,7 @@ class KernelSet {
   std::unique_ptr<KernelSet> for_node(std::string name, const KernelSet* before) const;
   bool of_node() const { return !node_.empty(); }
   const OpRegistrationData& data() const { return data_; }
+  bool outputs_in_one_list() const { return outputs_in_one_list_; }
 
   /// Calls f(choice) with the kernel for these arguments, made now or before.  Who needs it
   /// after that takes a reference.
@@ -52,6 +53,7 @@ class KernelSet {
   void take_choices(const KernelSet& before);
 
   const OpRegistrationData& data_;
+  const bool outputs_in_one_list_;
   const Registrations kernels_;
   const std::string node_;
   const uint64_t id_;  // no other set has it, also when this one is gone

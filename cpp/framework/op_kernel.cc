@@ -3,6 +3,7 @@
 #include "framework/op_kernel.h"
 
 #include <atomic>
+#include <memory>
 
 #include "framework/resource_handle.h"
 #include "framework/resource_mgr.h"
@@ -63,14 +64,26 @@ void AsyncOpKernel::Compute(OpKernelContext* context) {
   event->wait();
 }
 
-OpKernelContext::OpKernelContext(const CallForm& form, std::span<const Value> args,
-                                 std::span<pkg::Tensor> results)
+// Note [What a call costs]
+// A kernel that does next to nothing shows what a call is: atomic operations most of all, of
+// which each takes as long as twenty others.  So a context has no reference to an input that
+// lies as the kernel wants it, as who calls keeps the arguments; it hands its results over;
+// and it takes no lock to see whether all went well, since a kernel that lets a thread use
+// the context after Compute, or `done`, is wrong anyway.
+OpKernelContext::OpKernelContext(const CallForm& form, std::span<pkg::Tensor> results)
     : form_(form), results_(results) {
   const size_t n = form.input_types.size(), m = form.output_types.size();
   if (n > kInline) more_inputs_.resize(n);
   if (m > kInline) more_outputs_.resize(m);
-  inputs_ = n > kInline ? more_inputs_.data() : few_inputs_.data();
-  outputs_ = m > kInline ? more_outputs_.data() : few_outputs_.data();
+  inputs_ = n > kInline ? more_inputs_.data() : reinterpret_cast<Tensor*>(few_inputs_);
+  outputs_ = m > kInline ? more_outputs_.data() : reinterpret_cast<Tensor*>(few_outputs_);
+  if (m <= kInline) std::uninitialized_default_construct_n(outputs_, m);
+}
+
+// What was made before an error goes with the destructor, since the other constructor is over.
+OpKernelContext::OpKernelContext(const CallForm& form, std::span<const Value> args,
+                                 std::span<pkg::Tensor> results)
+    : OpKernelContext(form, results) {
   for (size_t i = 0; i < form.input_counts.size(); ++i) {
     if (const auto* tensor = std::get_if<pkg::Tensor>(&args[i])) add_input(*tensor);
     else
@@ -78,12 +91,28 @@ OpKernelContext::OpKernelContext(const CallForm& form, std::span<const Value> ar
   }
 }
 
-OpKernelContext::~OpKernelContext() = default;
+OpKernelContext::~OpKernelContext() {
+  if (form_.output_types.size() <= kInline) {
+    std::destroy_n(outputs_, form_.output_types.size());
+  }
+  for (size_t i = 0; own_inputs_ >> i; ++i) {
+    if (own_inputs_ >> i & 1) std::destroy_at(inputs_ + i);
+  }
+}
 
 void OpKernelContext::add_input(const pkg::Tensor& tensor) {
-  const size_t i = n_inputs_++;
-  inputs_[i] = Tensor(tensor.is_contiguous() ? tensor : as_contiguous(tensor),
-                      form_.input_types[i]);
+  const size_t i = n_inputs_;
+  const DataType type = form_.input_types[i];
+  if (!more_inputs_.empty()) {
+    inputs_[i] = Tensor(tensor.is_contiguous() ? tensor : as_contiguous(tensor), type);
+  } else if (tensor.is_contiguous()) {
+    std::construct_at(inputs_ + i, pkg::Tensor(Ref<TensorImpl>::adopt(tensor.impl())),
+                      type);
+  } else {
+    std::construct_at(inputs_ + i, as_contiguous(tensor), type);
+    own_inputs_ |= 1u << i;
+  }
+  ++n_inputs_;
 }
 
 void OpKernelContext::refuse_input(int i) const {
@@ -257,7 +286,7 @@ CancellationManager* OpKernelContext::cancellation_manager() {
 ResourceMgr* OpKernelContext::resource_manager() const { return ResourceMgr::Global(); }
 
 void OpKernelContext::check_outputs() const {
-  const Status found = status();
+  const Status& found = last_status();
   if (!found.ok()) throw_status(found, str("[Op:", form_.def->name, "]"));
   for (size_t i = 0; i < form_.output_types.size(); ++i) {
     PKG_CHECK(outputs_[i].IsInitialized(), InternalError, "missing value for output ", i,
@@ -267,9 +296,11 @@ void OpKernelContext::check_outputs() const {
 }
 
 void OpKernelContext::release() {
-  for (auto* few : {&few_inputs_, &few_outputs_}) few->fill(Tensor());
-  more_inputs_.clear();
-  more_outputs_.clear();
+  for (size_t i = 0; i < n_inputs_; ++i) {
+    if (!more_inputs_.empty() || own_inputs_ >> i & 1) inputs_[i] = Tensor();
+    else std::construct_at(inputs_ + i);
+  }
+  std::fill_n(outputs_, form_.output_types.size(), Tensor());
   std::vector<std::shared_ptr<const ResourceHandle>> handles;  // go without the lock
   std::lock_guard lock(mutex_);
   handles.swap(handles_);
@@ -278,7 +309,7 @@ void OpKernelContext::release() {
 pkg::Tensor OpKernelContext::take_output(size_t i) {
   const pkg::TensorImpl& impl = *outputs_[i].value().impl();
   const bool alone = impl.owned_by(1) && impl.storage->owned_by(1);
-  return alone ? outputs_[i].value() : own_copy(outputs_[i]);
+  return alone ? std::move(outputs_[i].value_) : own_copy(outputs_[i]);
 }
 
 int OpOutputList::place(int i) const {

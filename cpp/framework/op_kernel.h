@@ -95,6 +95,9 @@ class KernelContext {
  protected:
   mutable std::mutex mutex_;
 
+  /// The same without the lock, for when nobody sets one any more.
+  const Status& last_status() const { return status_; }
+
  private:
   Status status_;
 };
@@ -205,7 +208,8 @@ class OpOutputList {
 /// Given to Compute: one call.
 class OpKernelContext : public KernelContext {
  public:
-  /// `results`: tensors to be filled, where they exist before the call; else empty.
+  /// `args` live longer than the context, or until release().  `results`: tensors to be
+  /// filled, where they exist before the call; else empty.
   OpKernelContext(const CallForm& form, std::span<const Value> args,
                   std::span<pkg::Tensor> results);
   ~OpKernelContext();
@@ -268,7 +272,8 @@ class OpKernelContext : public KernelContext {
   CancellationManager* cancellation_manager();
   const CallForm& form() const { return form_; }
 
-  /// After the kernel: throws what is wrong, else the results.
+  /// After the kernel, when nobody uses the context any more: throws what is wrong, else the
+  /// results, each of them once.
   void check_outputs() const;
   pkg::Tensor take_output(size_t i);
   /// Lets go of all tensors: nobody uses it any more.
@@ -276,6 +281,7 @@ class OpKernelContext : public KernelContext {
 
  private:
   static constexpr size_t kInline = 4;
+  OpKernelContext(const CallForm& form, std::span<pkg::Tensor> results);
   size_t output_at(int i) const;
   [[noreturn, gnu::cold]] void refuse_input(int i) const;
   void add_input(const pkg::Tensor& tensor);
@@ -283,7 +289,9 @@ class OpKernelContext : public KernelContext {
   const CallForm& form_;
   const std::span<pkg::Tensor> results_;
   size_t n_inputs_ = 0;
-  std::array<Tensor, kInline> few_inputs_, few_outputs_;
+  // No more of them are made than the call has: Note [What a call costs] in op_kernel.cc.
+  alignas(Tensor) std::byte few_inputs_[kInline * sizeof(Tensor)];
+  alignas(Tensor) std::byte few_outputs_[kInline * sizeof(Tensor)];
   std::vector<Tensor> more_inputs_, more_outputs_;
   Tensor* inputs_;
   Tensor* outputs_;
@@ -291,6 +299,7 @@ class OpKernelContext : public KernelContext {
   std::once_flag asked_;
   std::unique_ptr<CancellationManager> cancellation_;           // for who has asked
   std::vector<std::shared_ptr<const ResourceHandle>> handles_;  // under mutex_
+  unsigned own_inputs_ = 0;  // a bit for each of few_inputs_ that is not borrowed
 };
 
 }  // namespace pkg::framework

@@ -195,6 +195,7 @@ class Tensor {
   [[noreturn, gnu::cold]] void refuse_type(const char* what, DataType wanted) const;
   [[noreturn, gnu::cold]] void refuse_rank(size_t wanted) const;
   friend class HandlePlace;
+  friend class OpKernelContext;  // which takes the tensor out of a result
 
   pkg::Tensor value_;
   DataType type_ = DT_FLOAT;

@@ -26,6 +26,7 @@ from .checking import (
     GradientError as GradientError,
     check_gradient as check_gradient,
 )
+from .direct import direct as direct
 from .generating import module_stub as module_stub, module_text as module_text
 from .loading import load_op_library as load_op_library
 from .structures import structured as _structured
@@ -49,8 +50,13 @@ def _apply_op_helper(
     return apply_op(op_type_name, name, keywords)
 
 
-def apply(op_type: str, operation_name: str | None, /, **keywords: Any) -> Any:
-    """The outputs of a call, as a wrapper gives them."""
+def apply(op_type: str, operation_name: Any, /, **keywords: Any) -> Any:
+    """The outputs of a call, as a wrapper gives them.
+
+    operation_name: None, or the error with which the op has refused it: ``direct``.
+    """
+    if isinstance(operation_name, Exception):
+        return refused(operation_name, op_type, **keywords)
     return _structured(apply_op(op_type, operation_name, keywords))
 
 

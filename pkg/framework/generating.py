@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of Python modules of wrappers, a function for each op.
 
-The same ops give the same text.  A wrapper calls its op directly where all its tensors
-are plain ones; what has to be converted or recorded, or is wrong, goes through
-``applying.py``.
+The same ops give the same text.  Where a wrapper is decorated, the binding is what is
+called (``direct.py``): it calls the op where all tensors are plain ones.  What has to
+be converted or recorded, or is wrong, goes through the function and ``applying.py``.
 """
 
 from __future__ import annotations
@@ -109,46 +109,23 @@ class _Wrapper:
         return made + ([f"**{{{', '.join(others)}}}"] if others else [])
 
     def body(self) -> str:
-        op = self.op
-        keywords = self.pairs()
-        given = self._parameters
-        call = [given[argument.name] for argument in op.inputs]
-        call += [f"{a.name}={given[a.name]}" for a in (*self.required, *self.optional)]
-        plain = not op.one_list and not any(i.is_list for i in op.inputs)
-        plain = plain and self.direct
-        converted = any(
-            keyword.iskeyword(attr.name)
-            or attr.type in ("type", "shape", "list(type)", "list(shape)")
-            for attr in op.given
-        )
-        lines = []
-        indent = "    "
-        if plain and not converted and op.inputs and op.outputs:
-            condition = ["name is None"] + [
-                f"_type({self._parameters[i.name]}) is _Tensor" for i in op.inputs
-            ]
-            test = f"        if {' and '.join(condition)}:"
-            if len(test) > WIDTH:
-                rows = "\n            and ".join(condition)
-                test = f"        if (\n            {rows}\n        ):"
-            fast = wrapped(f"{self.raw}(", call, ")", "            ").strip()
-            if self.several:
-                fast = f"{self.result}(*{fast})"
-            refusal = wrapped(
-                "_outputs = _refused(", ["_error", f'"{op.name}"', *keywords], ")",
-                "        ",
-            )  # fmt: skip
-            lines = ["    try:", test, f"            return {fast}"]
-            lines += ["    except Exception as _error:", refusal, "    else:"]
-            indent = "        "
         target = "_outputs"
         if self.returns() == "list[Any]":
             target = "_outputs: list[Any]"
-        slow = wrapped(
-            f"{target} = _apply(", [f'"{op.name}"', "name", *keywords], ")", indent
-        )
-        lines += [slow, f"    return {self.structured()}"]
-        return "\n".join(lines)
+        call = [f'"{self.op.name}"', "name", *self.pairs()]
+        made = wrapped(f"{target} = _apply(", call, ")", "    ")
+        return f"{made}\n    return {self.structured()}"
+
+    def decorator(self) -> str:
+        """What makes it a callable of the binding, where it can be one."""
+        op = self.op
+        lists = op.one_list or any(item.is_list for item in op.inputs)
+        if lists or not self.direct or not op.inputs or not op.outputs:
+            return ""
+        if any("type" in attr.type or "shape" in attr.type for attr in op.given):
+            return ""
+        result = [self.result] if self.several else []
+        return wrapped("@_direct(", [f'"{NAMESPACE}::{op.name}"', *result], ")\n")
 
     def structured(self) -> str:
         if self.several:
@@ -187,7 +164,7 @@ class _Wrapper:
         return f'    """{rows.lstrip()}{end}"""'
 
     def text(self) -> str:
-        return f"{self.signature()}\n{self.doc()}\n{self.body()}\n"
+        return f"{self.decorator()}{self.signature()}\n{self.doc()}\n{self.body()}\n"
 
     def stub(self) -> str:
         made = self.signature()
@@ -248,17 +225,12 @@ def _header(title: str, wrappers: list[_Wrapper | Plain], style: str) -> str:
     lists = "Sequence[" in everything
     several = any(w.several for w in defined)
     imports = ["from __future__ import annotations", ""]
-    fast = "_type(" in everything
-    if fast:
-        imports.append("from builtins import type as _type")
     if lists:
         imports.append("from collections.abc import Sequence")
     if wrappers:
         imports.append(f"from typing import Any{', NamedTuple' if several else ''}")
     taken = []
-    if fast:
-        taken.append("Tensor as _Tensor")
-    for word in ("apply", "named", "refused"):
+    for word in ("apply", "direct", "named"):
         if f"_{word}(" in everything:
             taken.append(f"{word} as _{word}")
     if any(f"{w.raw}(" in text for w, text in zip(wrappers, texts)):

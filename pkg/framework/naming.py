@@ -13,10 +13,11 @@ __all__ = [
     "safe",
 ]  # fmt: skip
 
-# What the functions use, which no parameter may hide.
+# What the functions use, which no parameter may hide; and what those of earlier
+# versions did, since parameters keep their names.
 BODY_NAMES = frozenset(
-    "Exception _Tensor _apply _error _named _outputs _raw_op _refused _type dict".split(
-    )
+    "Exception _Tensor _apply _direct _error _named _outputs _raw_op _refused _type "
+    "dict".split()
 )
 # And what the module has besides, which no function may replace.
 MODULE_NAMES = BODY_NAMES | set(

@@ -32,7 +32,8 @@ python_types.PLAIN |= {
     "pkg::DType": ("typing.Any", "dtype"),
     "pkg::Device": ("typing.Any", "device"),
 }
-BY_HAND = {"Tensor": "", "Operator": "@typing.final\n"}  # what stands above the class
+# What stands above the class.
+BY_HAND = {"Tensor": "", "Operator": "@typing.final\n", "OpWrapper": "@typing.final\n"}
 # Results of what is hand-written; Any for the rest.
 TYPES = {
     "shape": "tuple[int, ...]",
@@ -63,6 +64,8 @@ SLOTS = {
 NEW = {
     "Tensor": "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...",
     "Operator": "    def __new__(cls, name: str, ns: str = 'pkg', /) -> Operator: ...",
+    "OpWrapper": "    def __new__(cls, function: Any, op: str, "
+    "parameters: dict[str, str], result: Any = None, /) -> OpWrapper: ...",
 }
 HEADER = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -76,6 +79,7 @@ _bool = bool  # the module's own `bool` is a dtype
 LANGUAGE = {"__doc__", "__module__", "__new__", "__weakref__", "__dict__", "__init__"}
 LANGUAGE |= {"__slotnames__"}  # which pickling adds
 LANGUAGE |= {"__text_signature__", "__vectorcalloffset__", "__weaklistoffset__"}
+LANGUAGE |= {"__dictoffset__"}
 LANGUAGE |= {"__reduce__", "__getattribute__", "__hash__", "__repr__", "__str__"}
 
 

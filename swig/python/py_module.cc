@@ -20,6 +20,7 @@ int init_module(PyObject* module) noexcept {
     init_dtype(module);
     add_tensor_type(module);
     add_operator_type(module);
+    add_wrapper_type(module);
     Dispatcher::get();  // an error in a registration block is an ImportError's cause
     return 0;
   };
@@ -31,6 +32,7 @@ std::vector<std::array<std::string, 4>> _symbols() {
   std::vector<std::array<std::string, 4>> rows = {
       {"Tensor", "class pkg::Tensor", "waits", "shared"},
       {"Operator", "class pkg::Operator", "waits", "shared"},
+      {"OpWrapper", "class pkg::Operator", "waits", "shared"},
       {"OpLookupError", "class pkg::LookupError", "kept", "value"},
       {"OutOfMemoryError", "class pkg::OutOfMemoryError", "kept", "value"},
       {"CancelledError", "class pkg::CancelledError", "kept", "value"},

@@ -33,8 +33,8 @@ DIFFERENCES = {
     "surface": {
         "pybind11 adds it to every class, for exchange with its other modules": [
             f"{name}.members._pybind11_conduit_v1_"
-            for name in "Tensor TensorMemory Node HookHandle Operator device dtype "
-            "Event ManualEvent Stream OperationHandle GraphHandle SessionHandle "
+            for name in "Tensor TensorMemory Node HookHandle Operator OpWrapper device "
+            "dtype Event ManualEvent Stream OperationHandle GraphHandle SessionHandle "
             "CallableHandle BodyHandle".split()
         ],
         "pybind11 finds the object it made for a pointer again, so identity compares; "
@@ -79,6 +79,9 @@ DIFFERENCES = {
             "core.Operator(1)",
             "core.Operator('add', 'pkg', 3)",
             "core.Operator(name='add')",
+            "core.OpWrapper()",
+            "core.OpWrapper(int, 1, {})",
+            "core.OpWrapper(int, 'pkg::neg', [])",
             "core.dtype()",
             "core.dtype(foo='float32')",
             "core.dtype('float32', 1)",

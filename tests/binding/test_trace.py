@@ -55,6 +55,24 @@ def test_a_run_is_shown_from_the_session_to_the_c_function():
     assert multiplied == [("Tensor.__mul__", "Tensor.__mul__", behind)]
 
 
+def test_wrappers_of_ops_are_shown():
+    """By the name of the function that they have, which they call as without."""
+    code = """
+    import pkg
+    from pkg._binding import core
+
+    def negated(x, name=None):
+        return type(x).__name__
+
+    f = core.OpWrapper(negated, "pkg::neg", {"x": "self"})
+    print(f(x=pkg.ones(1)).tolist(), f([1.0]))
+    """
+    out, lines = lines_of(code)
+    assert out == "[-1.0] list\n"
+    wanted = ("__main__.negated", "OpWrapper", "pkg::neg")
+    assert lines.count(wanted) == 2
+
+
 def test_ops_functions_and_methods_are_shown_and_work_as_without():
     """Values, errors, and what programs ask of the objects."""
     code = """

@@ -27,6 +27,7 @@ void bind_memory(py::module_& m);      // bind_memory.cc: arrays of others, both
 void bind_dlpack(py::module_& m, TensorClass& cls);  // bind_dlpack.cc: the same by DLPack
 void bind_new(py::module_& m);                       // bind_new.cc: tensor(data)
 void bind_operator(py::module_& m);      // bind_operator.cc: the callable of an op
+void bind_wrapper(py::module_& m);       // bind_wrapper.cc: OpWrapper
 void bind_registration(py::module_& m);  // bind_registration.cc; called by the former
 void bind_autograd(py::module_& m);      // bind_autograd.cc
 void bind_node(py::module_& m);          // bind_node.cc: grad_fn; called by the former

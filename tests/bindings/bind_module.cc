@@ -22,6 +22,7 @@ PYBIND11_MODULE(_pybind_core, m) {
   bind_memory(m);
   bind_new(m);
   bind_operator(m);
+  bind_wrapper(m);
   bind_autograd(m);
   bind_graph(m);
   bind_scheduler(m);

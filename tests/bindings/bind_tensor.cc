@@ -4,6 +4,7 @@
 // pybind11 keeps a map from C++ objects to the Python objects that show them, so the
 // same tensor is the same Python object while that lives.
 #include "bind.h"
+#include "tensors.h"
 
 namespace pkg::pybind {
 namespace {
@@ -72,6 +73,10 @@ py::object from_tensor(const Tensor& tensor) {
   const bool symbol = tensor.storage().dynamic_keys().has(DispatchKey::Graph);
   if (g_symbol_type && symbol) return from_symbol(tensor);
   return as_object(tensor, g_result_type);
+}
+
+py::handle tensor_class() {
+  return py::handle(reinterpret_cast<PyObject*>(g_result_type->type));
 }
 
 void bind_tensor(py::module_& m) {

@@ -10,6 +10,9 @@ namespace pkg::pybind {
 TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence,
                          bool or_none = true);
 
+/// The class of results, that Python registered; bind_tensor.cc.
+py::handle tensor_class();
+
 inline bool is_callable(py::handle object) { return py::isinstance<py::function>(object); }
 
 }  // namespace pkg::pybind

@@ -183,6 +183,13 @@ Operator._schema: add._schema; add.default
 Operator._explain: add._explain(x, 2); add._explain(x, other=x, alpha=3)
 Operator.is_method: add.is_method
 
+OpWrapper.__new__: wrapper_of(nop); raises(core.OpWrapper, nop, 'pkg::neg', {'x': 'y'})
+OpWrapper.__repr__: repr(neg)
+OpWrapper.__call__: neg(x); neg(x=x, name=None); neg(1); raises(neg, i, i, i)
+OpWrapper.__get__: neg.__get__(x)()
+OpWrapper.__reduce__: neg.__reduce__()
+OpWrapper.__dict__: neg.a = x; del neg.a
+
 dtype.__init__: core.dtype('float32')
 dtype.__repr__: repr(pkg.float32)
 dtype.__reduce_ex__: pkg.float32.__reduce_ex__(2)

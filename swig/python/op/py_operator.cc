@@ -17,16 +17,32 @@
 namespace pkg::python {
 namespace {
 
+// The names of the parameters of each overload, interned as keywords nearly always are, so
+// that most are found without a look at their text.  Made at the first call with keywords.
+using Names = std::vector<std::vector<PyRef>>;
+
 struct PyOperator {
   PyObject_HEAD vectorcallfunc vectorcall;
   std::vector<const Operator*>* overloads;
   const Operator* simple;  // what most calls mean, and how they are made, or null
   DirectCall direct;
   PyObject* name;
+  const Names* names;
 };
 
 const std::vector<const Operator*>& overloads_of(PyObject* self) {
   return *reinterpret_cast<PyOperator*>(self)->overloads;
+}
+
+[[gnu::cold]] const Names* make_names(const std::vector<const Operator*>& overloads) {
+  auto names = std::make_unique<Names>();
+  for (const Operator* op : overloads) {
+    std::vector<PyRef>& own = names->emplace_back();
+    for (const pkg::Argument& argument : op->schema.arguments) {
+      own.emplace_back(checked(PyUnicode_InternFromString(argument.name.c_str())));
+    }
+  }
+  return names.release();
 }
 
 // A call by CPython's vectorcall convention.
@@ -37,6 +53,7 @@ struct Call : Reader {
   Py_ssize_t n_args;
   PyObject* keywords;  // tuple of names, or null; values follow args
   bool strict;         // a tensor is no number
+  const PyOperator* callee;
 
   size_t positional() const { return size_t(n_args); }
   size_t named() const { return keywords ? size_t(PyTuple_GET_SIZE(keywords)) : 0; }
@@ -47,6 +64,17 @@ struct Call : Reader {
     const char* text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(keywords, k), &size);
     if (!text) throw_python_error();
     return {text, size_t(size)};
+  }
+  int place_of(const Operator& op, size_t k) const {
+    const PyObject* name = PyTuple_GET_ITEM(keywords, k);
+    for (size_t which = 0; which < callee->names->size(); ++which) {
+      if ((*callee->overloads)[which] != &op) continue;
+      const std::vector<PyRef>& names = (*callee->names)[which];
+      for (size_t i = 0; i < names.size(); ++i) {
+        if (names[i].get() == name) return int(i);
+      }
+    }
+    return -1;
   }
   static std::string_view alias(std::string_view name) { return numpys_alias(name); }
   bool ignores(size_t k) const {
@@ -75,6 +103,11 @@ struct Call : Reader {
   }
 };
 
+Call call_of(PyOperator* callee, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+  if (keywords && !callee->names) callee->names = make_names(*callee->overloads);
+  return {{}, args, n, keywords, false, callee};
+}
+
 // The overload that may be called directly: the only one; of several, that of one tensor
 // alone, if those before it need more.
 const Operator* simple_of(const std::vector<const Operator*>& overloads) {
@@ -91,12 +124,12 @@ const Operator* simple_of(const std::vector<const Operator*>& overloads) {
 PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
-    const auto* object = reinterpret_cast<PyOperator*>(self);
+    auto* object = reinterpret_cast<PyOperator*>(self);
     if (object->direct && !keywords) {
       const Given given{args, args + PyVectorcall_NARGS(nargsf)};
       if (PyObject* result = object->direct(*object->simple, given)) return result;
     }
-    Call call{{}, args, PyVectorcall_NARGS(nargsf), keywords, false};
+    Call call = call_of(object, args, PyVectorcall_NARGS(nargsf), keywords);
     return with_match(overloads_of(self), call, [](const Operator& op, auto values) {
       Stack stack;  // braces would clear its results to the last byte
       stack.args = values;
@@ -109,7 +142,7 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
 PyObject* operator_explain(PyObject* self, PyObject* const* args, Py_ssize_t n_args,
                            PyObject* keywords) {
   return guarded([&] {
-    Call call{{}, args, n_args, keywords, false};
+    Call call = call_of(reinterpret_cast<PyOperator*>(self), args, n_args, keywords);
     return with_match(overloads_of(self), call, [](const Operator& op, auto values) {
       return to_python(explain(op, values));
     });
@@ -159,6 +192,7 @@ PyObject* operator_getattr(PyObject* self, PyObject* name) {
 void operator_dealloc(PyObject* self) {
   auto* object = reinterpret_cast<PyOperator*>(self);
   delete object->overloads;
+  delete object->names;
   Py_XDECREF(object->name);
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);

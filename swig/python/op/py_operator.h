@@ -46,5 +46,7 @@ PyObject* wrap_results(const Operator& op, Stack& stack);
 
 /// Adds the Operator type to the module.
 void add_operator_type(PyObject* module);
+/// And OpWrapper: py_wrapper.cc.
+void add_wrapper_type(PyObject* module);
 
 }  // namespace pkg::python

@@ -74,6 +74,8 @@ def array_of(case):
     return core._memory(case[0])
 
 
+nonzero = core.OpWrapper(int, "pkg::nonzero", {"x": "self"})
+
 # symbol, or symbol.what: (make the case, the call to measure)
 CALLS = {
     "_backward": (long_chain, backward),
@@ -95,6 +97,7 @@ CALLS = {
     "Tensor.__getitem__": (tensor, lambda case: case[0][case[0] > 2]),
     "Tensor.__dlpack__": (tensor, lambda case: case[0].__dlpack__()),
     "Operator.nonzero": (tensor, lambda case: pkg.nonzero(case[0])),
+    "OpWrapper.nonzero": (tensor, lambda case: nonzero(case[0])),
     "tensor": (tensor, lambda case: core.tensor([1.0, case[1]])),
     "_memory": (tensor, array_of),
     "Tensor.tolist of what is ready": (lambda: pkg.ones(300000), lambda x: x.tolist()),
