@@ -463,7 +463,8 @@ def _symbol(has: dict[str, str]) -> str:
     if name.startswith(PREFIX) and operator_name(name):
         return operator_name(name)
     word = name.removeprefix("_")
-    if name == word or has["name"].rpartition("::")[2] != word:
+    prefixed = word == "self" or keyword.iskeyword(word)
+    if name == word or not prefixed or has["name"].rpartition("::")[2] != word:
         return python_name(name)
     return word if word == "self" else python_name(word)
 

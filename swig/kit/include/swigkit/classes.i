@@ -102,6 +102,12 @@ inline constexpr bool swigkit::kImplicit< Class_ > = true;
 %feature("swigkit:keyword_only") Function_ #First_;
 %enddef
 
+// What errors call a function: where those who call it know it by another name, since only a
+// Python layer calls this one.
+%define %error_name(Function_, Name_)
+%feature("swigkit:error_name") Function_ Name_;
+%enddef
+
 // A word on a function or class for the program's own use, which swigkit/listed.h has.
 %define %remark(Name_, Text_)
 %feature("swigkit:remark") Name_ Text_;
