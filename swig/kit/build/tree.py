@@ -165,8 +165,9 @@ class _Reader:
 
     def _methods_as_attributes(self, cls: Class) -> None:
         """What %properties names."""
-        for name in cls.features.get("properties", "").strip('"').split(","):
-            name = name.strip()
+        lines = [v for k, v in cls.features.items() if k.startswith("properties_")]
+        named = (name.strip(' "') for line in lines for name in line.split(","))
+        for name in dict.fromkeys(named):
             found = [
                 m
                 for m in cls.methods

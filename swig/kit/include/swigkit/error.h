@@ -100,8 +100,9 @@ class HeldError {
     std::string found = "<str() of the exception failed>";
     if (!held_->value) return found;
     PyRef text(call_python(PyObject_Str, held_->value));
-    const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-    if (utf8) found = utf8;
+    Py_ssize_t size = 0;
+    const char* utf8 = text ? PyUnicode_AsUTF8AndSize(text.get(), &size) : nullptr;
+    if (utf8) found.assign(utf8, size_t(size));
     PyErr_Clear();
     return found;
   }
@@ -169,13 +170,14 @@ class HeldError {
   call_python(PyErr_WriteUnraisable, nullptr);
 }
 
-/// Sets an error of this class with a text that need not be UTF-8.
+/// A str of a text that need not be UTF-8; null with an error set.
+inline PyRef readable_text(const std::string& text) {
+  return PyRef(PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "replace"));
+}
+/// Sets an error of this class with such a text.
 inline void set_error(PyObject* type, const std::string& message) {
-  PyObject* text = PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()),
-                                        "replace");
-  if (!text) return;
-  PyErr_SetObject(type, text);
-  Py_DECREF(text);
+  const PyRef text = readable_text(message);
+  if (text) PyErr_SetObject(type, text.get());
 }
 
 /// CPython's counterpart of a standard exception; null for one without.
@@ -196,9 +198,10 @@ inline PyObject* standard_counterpart(const std::exception& error) {
 
 /// Sets OSError with its number, so that it is FileNotFoundError and the like.
 inline void set_system_error(const std::system_error& error) {
-  PyObject* args = Py_BuildValue("(is)", error.code().value(), error.what());
-  if (args) PyErr_SetObject(PyExc_OSError, args);
-  Py_XDECREF(args);
+  const PyRef text = readable_text(error.what());  // often with a path
+  const PyRef args(text ? Py_BuildValue("(iO)", error.code().value(), text.get())
+                        : nullptr);
+  if (args) PyErr_SetObject(PyExc_OSError, args.get());
 }
 
 }  // namespace swigkit

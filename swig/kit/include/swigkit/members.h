@@ -147,6 +147,8 @@ bool keep_value(PyObject* holder, const volatile void* place, const In<T>& held,
     return true;
   } else if constexpr (IsView<Plain>) {
     return keep_at(holder, place, value, before);
+  } else if constexpr (IsSpan<Plain> && !requires { held.view; }) {  // of copies
+    return refuse_address(where, "%extend");
   } else if constexpr (IsSpan<Plain>) {
     PyRef view(call_python(PyMemoryView_FromObject, value));  // nobody resizes it
     return view && keep_at(holder, place, view.get(), before);
@@ -165,10 +167,11 @@ bool keep_value(PyObject* holder, const volatile void* place, const In<T>& held,
   } else if constexpr (HoldsReferences<Plain>::value && !IsUnique<Plain> &&
                        !std::is_pointer_v<Plain>) {
     if constexpr (requires { held.made->get(); }) {  // std::reference_wrapper
-      return keep_object_at(holder, place, value, before);
-    } else {
-      return refuse_address(where, "%extend");
+      if constexpr (IsWrapped<std::remove_cvref_t<decltype(held.made->get())>>) {
+        return keep_object_at(holder, place, value, before);
+      }
     }
+    return refuse_address(where, "%extend");
   } else {
     return true;
   }
@@ -198,6 +201,8 @@ PyObject* get_constant(std::conditional_t<std::is_scalar_v<T>, T, const T&> valu
     return to_python(value);
   }
 }
+/// A member that is a PyObject*: a new reference to what it has, None for none.
+inline PyObject* get_object(PyObject* member) { return new_ref(member ? member : Py_None); }
 /// A pointer is to an object of Python's, a function, or what only C++ knows.
 template <class T>
 inline constexpr bool kHasAddress = [] {
@@ -212,9 +217,10 @@ bool set_address(T*& member, U* pointer, const Argument& where, PyObject* const*
   if constexpr (std::is_void_v<T>) {  // a capsule's
   } else if constexpr (!kHasAddress<T>) {
     if (pointer) return refuse_address(where, "%extend");
-  } else if constexpr (IsWrapped<std::remove_cv_t<T>>) {
+  } else if constexpr (kHasAddress<T> && IsComplete<T> && !std::is_function_v<T>) {
     const bool lent = reinterpret_cast<Instance*>(slots[0])->owner == Owner::Nobody;
-    if (lent && !keep_object_at(slots[0], &member, pointer ? slots[1] : nullptr, before)) {
+    const bool keeps = lent || std::is_same_v<T, PyObject>;
+    if (keeps && !keep_object_at(slots[0], &member, pointer ? slots[1] : nullptr, before)) {
       return false;
     }
   }

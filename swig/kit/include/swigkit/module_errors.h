@@ -128,7 +128,7 @@ inline void translate() noexcept {
     }
   } catch (...) {
     if (translate_others() || PyErr_Occurred()) return;
-    set_error(PyExc_RuntimeError, text_of_thrown().c_str());
+    set_error(PyExc_RuntimeError, text_of_thrown());
   }
 }
 
