@@ -110,7 +110,10 @@ struct Branch {
 inline std::shared_ptr<Branch> grown;
 inline void grow(std::shared_ptr<Branch> branch) { grown = branch; }
 inline std::shared_ptr<Branch> get_grown() { return grown; }
-inline int grown_value() { return grown->leaf->value + grown->list.at(0)->value; }
+inline int grown_value() {
+  if (!grown || !grown->leaf) return -1;
+  return grown->leaf->value + grown->list.at(0)->value;
+}
 
 inline int total(std::span<const Leaf> leaves) {
   int sum = 0;

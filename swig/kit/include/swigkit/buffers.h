@@ -50,8 +50,8 @@ constexpr char kind_of() {
 }  // namespace detail
 
 /// A span of another length than C++ wants.
-[[gnu::cold, gnu::noinline]] inline bool refuse_count(const Argument& where, size_t wanted,
-                                                      size_t got, PyObject* object) {
+[[gnu::cold, gnu::noinline]] inline bool refuse_length(const Argument& where, size_t wanted,
+                                                       size_t got, PyObject* object) {
   const std::string items = std::to_string(wanted) + " items";
   if (where.matching) return refuse(where, items, object);
   PyErr_Format(PyExc_ValueError, "[%s] expected %s for '%s', got %zu", where.function,
@@ -74,7 +74,7 @@ struct In<std::span<T, N>> {
     if constexpr (!std::is_const_v<T>) return refuse(where, expected, object);
     if (!items.load(object, where)) return false;
     if (N != std::dynamic_extent && items.get()->size() != N) {
-      return refuse_count(where, N, items.get()->size(), object);
+      return refuse_length(where, N, items.get()->size(), object);
     }
     value.emplace(items.get()->data(), items.get()->size());
     return true;
@@ -121,7 +121,7 @@ struct In<std::span<T, N>> {
     }
     const size_t count = size_t(view.len) / sizeof(Item);
     if (N != std::dynamic_extent && count != N) {
-      return refuse_count(where, N, count, object);
+      return refuse_length(where, N, count, object);
     }
     value.emplace(static_cast<T*>(view.buf), count);
     return true;
