@@ -5,6 +5,7 @@ import copy
 import errno
 import functools
 import gc
+import inspect
 import operator
 import pickle
 import sys
@@ -581,6 +582,44 @@ def test_tables_of_a_type_that_is_written_by_hand(m, kit):
     for args in ((101,), (1, 101)):  # a conversion throws
         with pytest.raises(IndexError, match="^more than all$"):
             gauge.filled(*args)
+
+
+def test_rows_of_tables_say_what_they_take(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/by_hand.h")
+    gauge = m.gauge(2)
+    said = {"filled": "(by, more=None)", "again": "(by, *, plus=None, unit=None)"}
+    for name, signature in {**said, "get": "()"}.items():
+        assert str(inspect.signature(getattr(gauge, name))) == signature
+    assert gauge.filled.__doc__ == "So full." and gauge.get() == gauge.shown == 2
+    assert gauge.again(3, plus=1) == 7.0
+    assert type(gauge).shown.__doc__ == "Only read."
+    with pytest.raises(AttributeError):
+        gauge.shown = 3
+
+
+def test_callables_with_values_of_cpp(m, kit, monkeypatch):
+    if not kit:
+        pytest.skip("the kit's call_as() and call_alone()")
+    assert m.ask(lambda value, unit: value + len(unit), 1.5, "km") == 3.5
+    assert m.ask(lambda value, unit: None, 1, "") is None
+    with pytest.raises(TypeError) as info:
+        m.ask(lambda value, unit: unit, 1, "km")
+    said = "[ask] expected a number or None for 'callable()', got str"
+    assert str(info.value) == said
+    mine = KeyError("mine")
+
+    def fails(*args):
+        raise mine
+
+    with pytest.raises(KeyError) as info:
+        m.ask(fails, 1, "")
+    assert info.value is mine
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: seen.append(what.exc_value))
+    m.call_alone(lambda: seen.append("called"))
+    m.call_alone(fails)
+    assert seen == ["called", mine]
 
 
 def test_nested_lists_and_attributes_by_hand(m, kit):

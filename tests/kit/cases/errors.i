@@ -85,13 +85,15 @@ static PyTypeObject *make_gauge() {
   using namespace swigkit;
   static PyGetSetDef getset[] = {
       {"value", get_by<gauge_of, value_of>, set_by<gauge_of, set_value>, nullptr, nullptr},
+      attribute_row<gauge_of, value_of>("shown", "Only read."),
       {}};
   static PyMethodDef methods[] = {
       {"history", call_by<gauge_of, history>, METH_NOARGS, nullptr},
       {"scaled", call_with<gauge_of, scaled, "scaled", "by", "plus", "*unit">(),
        METH_FASTCALL | METH_KEYWORDS, nullptr},
-      {"filled", call_with<gauge_of, filled, "filled", "by", "more">(),
-       METH_FASTCALL | METH_KEYWORDS, nullptr},
+      method_row<gauge_of, filled, "So full.", "filled", "by", "more">(),
+      method_row<gauge_of, scaled, "Again.", "again", "by", "*plus", "unit">(),
+      method_row<gauge_of, value_of, "As a method.", "get">(),
       {}};
   static PyType_Slot slots[] = {
       {Py_tp_getset, getset},
@@ -109,7 +111,13 @@ static PyTypeObject *make_gauge() {
   return reinterpret_cast<PyTypeObject *>(check(PyType_FromSpec(&spec)).release());
 }
 %}
+%releases_gil(call_alone)
 %inline %{
+std::optional<double> ask(const swigkit::PyCallable &callable, double value,
+                          const std::string &unit) {
+  return swigkit::call_as<std::optional<double>>(callable, {"ask", "callable"}, value, unit);
+}
+void call_alone(const swigkit::PyCallable &callable) { callable.call_alone(); }
 swigkit::PyRef gauge(double value) {
   static PyTypeObject *type = make_gauge();
   swigkit::PyRef made = swigkit::check(type->tp_alloc(type, 0));

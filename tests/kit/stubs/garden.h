@@ -7,8 +7,8 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <list>
 #include <map>
