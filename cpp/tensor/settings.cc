@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/isa.h"
 #include "base/thread_local.h"
+#include "scheduler/scheduler.h"
 #include "tensor/allocator.h"
 #include "tensor/generator.h"
 
@@ -32,6 +33,12 @@ void set_isa(const std::string& name) {
 int64_t system_allocations() { return allocator_stats().system_allocations; }
 int64_t bytes_in_use() { return allocator_stats().bytes_in_use; }
 int64_t peak_bytes() { return allocator_stats().peak_bytes; }
+std::map<std::string, int64_t> scheduler_stats() {
+  const SchedulerStats s = pkg::scheduler_stats();
+  return {{"threads", s.threads},     {"submitted", s.submitted},
+          {"completed", s.completed}, {"failed", s.failed},
+          {"cancelled", s.cancelled}, {"inline_runs", s.inline_runs}};
+}
 int64_t live_tensors() { return live_count(Live::Tensors); }
 int64_t live_events() { return live_count(Live::Events); }
 int64_t live_streams() { return live_count(Live::Streams); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace pkg::settings {
@@ -28,6 +29,8 @@ int64_t system_allocations();
 int64_t bytes_in_use();
 /// Highest number of bytes handed out so far.
 int64_t peak_bytes();
+/// Dict: threads alive; tasks submitted, completed, failed, cancelled, inline_runs.
+std::map<std::string, int64_t> scheduler_stats();
 /// Tensor objects alive, for leak tests.
 int64_t live_tensors();
 /// Tasks and other events alive, for leak tests.

@@ -59,16 +59,6 @@ void translate_error() noexcept {
   }
 }
 
-// A class of the package's own for C++'s E.
-template <class E>
-PyObject* add(PyObject* module, const char* name, const char* doc, PyObject* base) {
-  const std::string full = std::string("pkg.") + name;
-  PyRef type = check(PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr));
-  check(PyObject_SetAttrString(module, name, type.get()));
-  add_translation<E>(type.get());
-  return type.release();
-}
-
 }  // namespace
 
 void init_errors(PyObject* module) {
@@ -82,20 +72,20 @@ void init_errors(PyObject* module) {
   add_translation<BufferError>(PyExc_BufferError);
   add_translation<ImportError>(PyExc_ImportError);
   PyRef bases = check(PyTuple_Pack(2, PyExc_RuntimeError, PyExc_LookupError));
-  add<LookupError>(module, "OpLookupError", "No op of this name is registered.",
-                   bases.get());
-  PyObject* memory = add<OutOfMemoryError>(module, "OutOfMemoryError",
-                                           "Memory for a tensor could not be had.",
-                                           PyExc_MemoryError);
-  add_translation<std::bad_alloc>(memory);
-  add_translation<std::length_error>(memory);  // of a vector that no memory has
-  add<CancelledError>(module, "CancelledError", "Work that was cancelled.",
-                      PyExc_RuntimeError);
-  add<InternalError>(module, "InternalError", "A fault in pkg itself: please report it.",
-                     PyExc_RuntimeError);
-  add<CollectiveError>(module, "HorovodInternalError",
-                       "A collective failed on all ranks, or a rank was lost.",
-                       PyExc_RuntimeError);
+  check(new_exception<LookupError>(module, "pkg.OpLookupError", bases.get(),
+                                   "No op of this name is registered."));
+  PyRef memory = check(
+      new_exception<OutOfMemoryError>(module, "pkg.OutOfMemoryError", PyExc_MemoryError,
+                                      "Memory for a tensor could not be had."));
+  add_translation<std::bad_alloc>(memory.get());
+  add_translation<std::length_error>(memory.get());  // of a vector that no memory has
+  check(new_exception<CancelledError>(module, "pkg.CancelledError", PyExc_RuntimeError,
+                                      "Work that was cancelled."));
+  check(new_exception<InternalError>(module, "pkg.InternalError", PyExc_RuntimeError,
+                                     "A fault in pkg itself: please report it."));
+  check(new_exception<CollectiveError>(
+      module, "pkg.HorovodInternalError", PyExc_RuntimeError,
+      "A collective failed on all ranks, or a rank was lost."));
 }
 
 }  // namespace pkg::python

@@ -11,34 +11,6 @@
 namespace pkg::pybind {
 namespace {
 
-// One result by the schema.  A number is no tensor here: the kernel makes those.
-Value read_result(const Operator& op, Argument wanted, py::handle object) {
-  wanted.written = wanted.type == ArgType::Tensor;
-  Value value;
-  if (!read_value(wanted, object, &value)) {
-    throw TypeError(str("[", op.schema.name, "] expected its kernel to return ",
-                        wanted.expected(), ", got ", type_name(object),
-                        " (schema: ", op.schema.str(), ")."));
-  }
-  return value;
-}
-
-void push_results(const Operator& op, const py::object& result, Stack& stack) {
-  const auto& returns = op.schema.returns;
-  if (returns.size() == 1) return stack.push(read_result(op, returns[0], result));
-  const bool none = returns.empty() && result.is_none();
-  const int64_t n = none ? 0 : Call::is_list(result) ? int64_t(py::len(result)) : -1;
-  PKG_CHECK(n == int64_t(returns.size()), TypeError, "[", op.schema.name,
-            "] expected its kernel to return ",
-            returns.empty() ? "None" : str("a tuple of ", returns.size()), ", got ",
-            n < 0 ? std::string(type_name(result)) : str("a tuple of ", n),
-            " (schema: ", op.schema.str(), ").");
-  for (size_t i = 0; i < returns.size(); ++i) {
-    const py::object item = result[py::int_(i)];
-    stack.push(read_result(op, returns[i], item));
-  }
-}
-
 void call_kernel(const Operator& op, const Kernel& kernel, KeySet, Stack& stack) {
   WithGil gil;
   const Kept& function = *static_cast<Kept*>(detail::PlainKernel::of(kernel).function);
@@ -53,7 +25,7 @@ void call_kernel(const Operator& op, const Kernel& kernel, KeySet, Stack& stack)
   const py::tuple args(positional);
   PyObject* result = call_python(PyObject_Call, function->ptr(), args.ptr(), named.ptr());
   if (!result) throw PythonFailure(py::error_already_set());
-  push_results(op, py::reinterpret_steal<py::object>(result), stack);
+  read_results(op, py::reinterpret_steal<py::object>(result), stack);
 }
 
 void set_python_kernel(const std::string& name, const std::string& key,

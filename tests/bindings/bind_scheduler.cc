@@ -3,20 +3,9 @@
 // without the GIL.
 #include "bind.h"
 #include "event.h"
+#include "tensor/settings.h"
 
 namespace pkg::pybind {
-namespace {
-
-py::dict stats() {
-  const SchedulerStats s = scheduler_stats();
-  using namespace py::literals;
-  return py::dict("threads"_a = s.threads, "submitted"_a = s.submitted,
-                  "completed"_a = s.completed, "failed"_a = s.failed,
-                  "cancelled"_a = s.cancelled, "inline_runs"_a = s.inline_runs);
-}
-
-}  // namespace
-
 void bind_scheduler(py::module_& m) {
   const py::call_guard<WithoutGil> without_gil;
   bind_event(m);
@@ -28,7 +17,7 @@ void bind_scheduler(py::module_& m) {
   m.def("cancel_requested", &cancel_requested,
         "cancel_requested()\n--\n\nWhether somebody asked to cancel the task this thread "
         "runs; long work polls it.");
-  m.def("scheduler_stats", &stats,
+  m.def("scheduler_stats", &settings::scheduler_stats,
         "scheduler_stats()\n--\n\nDict: threads alive; tasks submitted, completed, "
         "failed, cancelled, inline_runs.");
   m.def("num_threads", &num_threads, "num_threads()\n--\n\nSize of the worker pool.");

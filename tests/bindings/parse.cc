@@ -2,7 +2,7 @@
 // tests/bindings/parse.cc: one Python value to one argument of an op.
 #include "parse.h"
 
-#include "dispatcher/read.h"
+#include "dispatcher/read_results.h"
 
 namespace pkg::pybind {
 namespace {
@@ -33,6 +33,7 @@ std::optional<std::string> as_text(py::handle object) {
 struct Reader {
   using Item = py::handle;
 
+  static std::string type_of(py::handle object) { return type_name(object); }
   static bool is_none(py::handle object) { return object.is_none(); }
   static bool is_list(py::handle object) { return Call::is_list(object); }
   template <class F>
@@ -51,8 +52,8 @@ struct Reader {
 
 }  // namespace
 
-bool read_value(const Argument& argument, py::handle object, Value* out) {
-  return ReadValue<Reader>::run(argument, object, out);
+void read_results(const Operator& op, py::handle result, Stack& stack) {
+  ReadResults<Reader>::run(op, result, stack);
 }
 
 Call::Call(const py::args& args, const py::kwargs& kwargs) : args_(args) {

@@ -9,8 +9,8 @@
 
 namespace pkg::pybind {
 
-/// One Python value by a schema's type; false for one of another.
-bool read_value(const Argument& argument, py::handle object, Value* out);
+/// What a kernel in Python returned, as the results of its op.
+void read_results(const Operator& op, py::handle result, Stack& stack);
 
 /// A call as pybind11 hands it over, for dispatcher/match.h.
 class Call {

@@ -5,6 +5,7 @@ import copy
 import errno
 import functools
 import gc
+import inspect
 import operator
 import pickle
 import sys
@@ -89,6 +90,69 @@ def test_texts_of_errors(m):
         with pytest.raises(RuntimeError) as info:
             m.fail("runtime_error", text)
         assert str(info.value) == text
+
+
+def test_texts_of_errors_that_c_would_end(m, kit):
+    """What has a zero in it, or is no UTF-8."""
+    if not kit:
+        pytest.skip("there they end, or are another error")
+
+    class Key:
+        def __repr__(self):
+            return "a\0b"
+
+    with pytest.raises(RuntimeError) as info:
+        m.throw_text("a\0b")
+    assert str(info.value) == "a\0b"
+    with pytest.raises(RuntimeError) as info:
+        m.throw_text(b"a\xff")
+    assert str(info.value) == "a\ufffd"
+    with pytest.raises(FileNotFoundError, match="\ufffd"):
+        m.fail_noent(b"no/\xff")
+    with pytest.raises(TypeError) as info:
+        m.count_of({Key(): "x"})
+    assert str(info.value) == (
+        r"[count_of] expected an int for 'counts[a\x00b]', got str"
+    )
+    with pytest.raises(ValueError, match="no NUL"):
+        m.length_of("a\0b")
+    assert m.held_text(ValueError("a\0b")) == "a\0b"
+
+
+def test_exceptions_as_values(m, kit):
+    """std::exception_ptr: of Python's the very object, of C++'s as it is raised."""
+    if not kit:
+        pytest.skip("pybind11 has no conversion for it")
+    seen = []
+    m.report("", seen.append)
+    m.report("out_of_range", seen.append)
+    m.report("DeepError", seen.append)
+    none, standard, deep = seen
+    assert none is None and type(standard) is IndexError and str(standard) == "reported"
+    assert type(deep) is m.DeepError
+    mine = KeyError("mine")
+    m.hold(mine)
+    assert m.get_held() is mine
+    with pytest.raises(KeyError) as info:
+        m.throw_held()
+    assert info.value is mine
+    m.hold(error=None)
+    m.throw_held()
+    assert m.get_held() is None
+    with pytest.raises(TypeError) as info:
+        m.hold(3)
+    assert (
+        str(info.value) == "[hold] expected an exception or None for 'error', got int"
+    )
+    m.hold(deep)
+    with pytest.raises(m.DeepError):
+        m.throw_held()
+    count = sys.getrefcount(mine)
+    for _ in range(10):
+        m.hold(mine)
+        m.get_held()
+    m.hold(None)
+    assert sys.getrefcount(mine) == count
 
 
 def test_classes_of_ones_own(m):
@@ -514,6 +578,48 @@ def test_tables_of_a_type_that_is_written_by_hand(m, kit):
         with pytest.raises(TypeError, match=text):
             gauge.scaled(*args, **keywords)
     assert len(gauge.history()) == 4
+    assert gauge.filled(50) == 1.0 and gauge.filled(25, more=75) == 2.0
+    for args in ((101,), (1, 101)):  # a conversion throws
+        with pytest.raises(IndexError, match="^more than all$"):
+            gauge.filled(*args)
+
+
+def test_rows_of_tables_say_what_they_take(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/by_hand.h")
+    gauge = m.gauge(2)
+    said = {"filled": "(by, more=None)", "again": "(by, *, plus=None, unit=None)"}
+    for name, signature in {**said, "get": "()"}.items():
+        assert str(inspect.signature(getattr(gauge, name))) == signature
+    assert gauge.filled.__doc__ == "So full." and gauge.get() == gauge.shown == 2
+    assert gauge.again(3, plus=1) == 7.0
+    assert type(gauge).shown.__doc__ == "Only read."
+    with pytest.raises(AttributeError):
+        gauge.shown = 3
+
+
+def test_callables_with_values_of_cpp(m, kit, monkeypatch):
+    if not kit:
+        pytest.skip("the kit's call_as() and call_alone()")
+    assert m.ask(lambda value, unit: value + len(unit), 1.5, "km") == 3.5
+    assert m.ask(lambda value, unit: None, 1, "") is None
+    with pytest.raises(TypeError) as info:
+        m.ask(lambda value, unit: unit, 1, "km")
+    said = "[ask] expected a number or None for 'callable()', got str"
+    assert str(info.value) == said
+    mine = KeyError("mine")
+
+    def fails(*args):
+        raise mine
+
+    with pytest.raises(KeyError) as info:
+        m.ask(fails, 1, "")
+    assert info.value is mine
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: seen.append(what.exc_value))
+    m.call_alone(lambda: seen.append("called"))
+    m.call_alone(fails)
+    assert seen == ["called", mine]
 
 
 def test_nested_lists_and_attributes_by_hand(m, kit):

@@ -202,6 +202,127 @@ def test_bits(m, kit):
         assert bits.small == -2 and bits.set is True
 
 
+def test_a_part_that_several_may_own(m, kit):
+    """What is assigned lives as long as each of them."""
+    if not kit:
+        pytest.skip("of the kit's setters")
+    for is_first in (True, False):
+        trees = [m.Tree(), m.Tree()]
+        twig = m.either(*trees, is_first)
+        twig.list, twig.text = [m.Leaf(7)], text(9)
+        own = trees[0 if is_first else 1]
+        del twig, trees
+        kept = other_memory(m)
+        assert own.top.sum() == 7 and own.top.text == text(9) and kept
+
+
+def test_a_shared_object_refers_to_what_lives_as_long(m, kit):
+    """Also when C++ alone has it, and when Python has it again."""
+    if not kit:
+        pytest.skip("of the kit's setters")
+    gc.collect()
+    before = m.leaves()
+    for i in range(3):
+        branch = m.Branch()
+        branch.leaf, branch.list, branch.text = m.Leaf(i), [m.Leaf(1)], text(i)
+        m.grow(branch)
+        del branch
+        kept = other_memory(m)
+        assert m.grown_value() == i + 1 and m.get_grown().text == text(i)
+        m.get_grown().list = [m.Leaf(2)]
+        del kept
+        kept = other_memory(m)
+        assert m.grown_value() == i + 2 and kept
+        del kept
+    for i in range(100):
+        m.get_grown().list = [m.Leaf(i)]
+    assert m.leaves() == before + 2
+    m.grow(None)
+    another = m.Branch()
+    another.leaf = m.Leaf(3)
+    m.grow(another)
+    del another
+    gc.collect()
+    assert m.leaves() == before + 1
+    m.grow(None)
+
+
+def test_an_atomic_pointer_keeps_its_object(m, kit):
+    if not kit:
+        pytest.skip("pybind11 has no conversion for it")
+    holding = m.Holding()
+    assert holding.current is None
+    before = m.leaves()
+    for i in range(10):
+        holding.current = m.Leaf(i)
+    kept = other_memory(m)
+    assert holding.current.value == 9 and m.leaves() == before + 21
+    holding.current = None
+    del kept
+    gc.collect()
+    assert m.leaves() == before and holding.current is None
+
+
+def test_a_reference_to_a_number_or_a_span_of_objects_is_not_set(m, kit):
+    """What was converted lasts no longer than the assignment."""
+    if not kit:
+        pytest.skip("of the kit's setters")
+    holding = m.Holding()
+    for name, value in {"factor": 2.5, "leaves": [m.Leaf(1)]}.items():
+        with pytest.raises(AttributeError) as info:
+            setattr(holding, name, value)
+        assert str(info.value) == (
+            f"[Holding.{name}] C++ has the value that '{name}' points to: "
+            "assign to it in C++ (%extend)"
+        )
+    assert holding.factor == 1 and holding.leaves == []
+
+
+def test_an_object_of_pythons_in_a_member(m, kit):
+    if not kit:
+        pytest.skip("pybind11 takes py::object there")
+    for shelf in (m.Shelf(), m.Shelf.the()):
+        assert shelf.object is None
+        shelf.object = [text(1)]
+        del shelf
+        shelf = m.Shelf.the()
+    for shelf in (m.Shelf(), m.Shelf.the()):
+        shelf.object = value = [text(2)]
+        count = sys.getrefcount(value)
+        for _ in range(10):
+            assert shelf.object is value
+        assert sys.getrefcount(value) == count
+        shelf.object = None
+        assert shelf.object is None and sys.getrefcount(value) == count - 1
+        shelf.object = [text(3)]
+        kept = other_memory(m)
+        assert shelf.object == [text(3)] and kept
+    m.Shelf.the().object = None
+
+
+def test_spans_of_objects(m, kit):
+    if not kit:
+        pytest.skip("pybind11 has no spans")
+    assert m.total([m.Leaf(1), m.Leaf(2)]) == 3 and m.total(()) == 0
+    assert m.letters(["a", "bc"]) == 3
+    said = {
+        "[total] expected a sequence for 'leaves', got int": lambda: m.total(3),
+        "[total] expected a Leaf for 'leaves[1]', got int": (
+            lambda: m.total([m.Leaf(1), 2])
+        ),
+        "[wither] expected what C++ may write to: take a std::vector in C++ (%extend), "
+        "not a span, for 'leaves', got list": lambda: m.wither([m.Leaf(1)]),
+    }
+    for words, call in said.items():
+        with pytest.raises(TypeError) as info:
+            call()
+        assert str(info.value) == words
+    with pytest.raises(ValueError, match="expected 2 items for 'words', got 1"):
+        m.letters(["a"])
+    with pytest.raises(TypeError):
+        m.total(array.array("I", [1, 2]))
+
+
 def test_times_without_their_namespace(m):
     clock = m.Clock()
     assert clock.step == 1.5 * SECOND and clock.pause is None

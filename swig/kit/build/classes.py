@@ -304,6 +304,8 @@ class Classes:
                 continue
             getter = variable.wrapper
             one = tree.Function(variable.name, "", getter, [], variable.type)
+            if variable.type == "PyObject *":
+                self.wrapper.borrow(getter)
             self.wrapper.take_array(one, f"{title}.{variable.name}", True)
             other = getter.removesuffix("_get") + "_set"
             if self.wrapper.has(other):

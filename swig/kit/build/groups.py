@@ -59,6 +59,7 @@ class Groups:
     def write(self, title: str, overloads: list[tree.Function], member: bool) -> str:
         """Writes the group of functions of one name; returns its C++ name."""
         overloads = self._nearest_first(overloads)
+        title = overloads[0].features.get("error_name", title).strip('"')
         self._count += 1
         group = f"swigkit_group_{self._count}"
         tables = [

@@ -32,7 +32,8 @@ STRINGS = {
     "std::u32string",
 }
 STRINGS |= {f"{name}_view" for name in STRINGS if name != "std::string_view"}
-STRINGS |= {"char", "wchar_t", "char8_t", "char16_t", "char32_t"}
+CHARACTERS = {"char", "wchar_t", "char8_t", "char16_t", "char32_t"}
+STRINGS |= CHARACTERS
 # Of no parameters: what it takes, what it gives.
 PLAIN = {
     **dict.fromkeys(INTS | {f"std::{name}" for name in INTS}, ("builtins.int",) * 2),
@@ -43,6 +44,7 @@ PLAIN = {
     "void": ("None", "None"),
     "PyObject": (ANY, ANY),
     "swigkit::PyCallable": (f"collections.abc.Callable[..., {ANY}]",) * 2,
+    "std::exception_ptr": ("builtins.BaseException | None",) * 2,
     "std::monostate": ("None", "None"),
     "std::nullptr_t": ("None", "None"),
     "std::filesystem::path": (
@@ -250,12 +252,12 @@ class PythonTypes:
             return " | ".join(dict.fromkeys([own, *self.implicit[str(bare)]]))
         if name == "void" and type_.marks:  # an address: a capsule
             return ANY
-        if name == "std::span" and arguments:
+        if name == "std::span" and arguments and self._has_memory(arguments[0]):
             kind = "Readable" if arguments[0].const else "Writeable"
             return f"_typeshed.{kind}Buffer | {ARRAY}"
         if str(bare) in BYTES:
             return "_typeshed.ReadableBuffer"
-        if name in SEQUENCES and arguments:
+        if name in SEQUENCES | {"std::span"} and arguments:
             item = self._in(arguments[0])
             array = f" | {ARRAY}" if item in NUMBERS else ""
             return f"collections.abc.Sequence[{item}]{array}"
@@ -276,6 +278,11 @@ class PythonTypes:
         if name in ("std::shared_ptr", "std::weak_ptr", "std::unique_ptr"):
             return _optional(self._in(arguments[0]))
         return self._either(bare, self._in, self._out, 0)
+
+    def _has_memory(self, item: Type) -> bool:
+        """Whether Python has memory of such items: numbers, characters and bytes."""
+        numbers = NUMBERS | {"builtins.complex"}
+        return item.bare.name in CHARACTERS or self._in(item.bare) in numbers
 
     def _out(self, type_: Type) -> str:
         bare, arguments = type_.bare, type_.arguments

@@ -165,8 +165,9 @@ class _Reader:
 
     def _methods_as_attributes(self, cls: Class) -> None:
         """What %properties names."""
-        for name in cls.features.get("properties", "").strip('"').split(","):
-            name = name.strip()
+        lines = [v for k, v in cls.features.items() if k.startswith("properties_")]
+        named = (name.strip(' "') for line in lines for name in line.split(","))
+        for name in dict.fromkeys(named):
             found = [
                 m
                 for m in cls.methods
@@ -463,7 +464,8 @@ def _symbol(has: dict[str, str]) -> str:
     if name.startswith(PREFIX) and operator_name(name):
         return operator_name(name)
     word = name.removeprefix("_")
-    if name == word or has["name"].rpartition("::")[2] != word:
+    prefixed = word == "self" or keyword.iskeyword(word)
+    if name == word or not prefixed or has["name"].rpartition("::")[2] != word:
         return python_name(name)
     return word if word == "self" else python_name(word)
 

@@ -118,6 +118,15 @@ class Wrapper:
             "SWIG_fail;",
         )
 
+    def borrow(self, getter: str) -> None:
+        """SWIG's function that gives a member that is a PyObject*: a new reference."""
+        found = re.search(DEFINITION.format(name=getter), self.text, re.M | re.S)
+        if found:
+            body = found["body"].replace(
+                "resultobj = result;", "resultobj = swigkit::get_object(result);"
+            )
+            self.text = self.text.replace(found["body"], body, 1)
+
     def keep(self, setter: str, title: str, variable: tree.Variable) -> None:
         """What a member refers to then lives as long as its object has it."""
         found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)

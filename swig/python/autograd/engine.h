@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/autograd/engine.h: the engine's two doors, hooks of tensors and functions with
-// a backward in Python.  pkg/autograd/ is their only caller; swig/autograd.i wraps them.
+// swig/python/autograd/engine.h: hooks of tensors and functions with a backward in Python.
+// pkg/autograd/ is their only caller; swig/autograd.i wraps them.
 #pragma once
 
 #include "node.h"
+#include "python/tensor/py_tensor.h"
 
 namespace pkg::python {
 
-/// Runs the engine; no inputs: all leaves.
-void _backward(PyObject* tensors, PyObject* gradients, bool retain_graph, bool create_graph,
-               PyObject* inputs);
-/// Gradients without accumulating.
-swigkit::PyRef _grad(PyObject* outputs, PyObject* inputs, PyObject* grad_outputs,
-                     bool retain_graph, bool create_graph, bool allow_unused);
 /// Handle of a hook on the tensor's gradient.
-HookHandleObject _register_hook(PyObject* tensor, PyObject* hook);
+HookHandle _register_hook(const pkg::Tensor& tensor, const swigkit::PyCallable& hook);
 /// Handle of a hook after accumulation.
-HookHandleObject _register_accumulated_hook(PyObject* leaf, PyObject* hook);
-/// Keeps the gradient of a tensor that is no leaf.
-void _retain_grad(PyObject* tensor);
+HookHandle _register_accumulated_hook(const pkg::Tensor& leaf,
+                                      const swigkit::PyCallable& hook);
 /// Makes backward(node, grads) the history of the outputs; its Node, or None.
-std::optional<NodeObject> _record_function(const std::string& name, PyObject* inputs,
-                                           PyObject* outputs,
+std::optional<NodeObject> _record_function(const std::string& name,
+                                           const pkg::python::MaybeTensors& inputs,
+                                           const pkg::python::MaybeTensors& outputs,
                                            const swigkit::PyCallable& backward,
-                                           bool materialize_grads, PyObject* saved);
+                                           bool materialize_grads,
+                                           const pkg::python::MaybeTensors& saved);
 /// What was saved, for the backward that runs.
-swigkit::PyRef _saved_tensors(const NodeObject& node);
+pkg::TensorList _saved_tensors(const NodeObject& node);
 
 }  // namespace pkg::python

@@ -9,37 +9,28 @@
 namespace pkg::python {
 namespace {
 
-// Puts what a hook returned (None: nothing) in place of `grads`.
-void replace(TensorList& grads, PyObject* result) {
-  if (result == Py_None) return;
-  const Argument where{"register_hook", "hook"};
-  TensorList made = is_tensor(result) ? TensorList{unwrap(result)}
-                                      : parse_tensors(where.result(), result);
-  PKG_CHECK(made.size() == grads.size(), RuntimeError, "a hook returned ", made.size(),
-            " gradients, expected ", grads.size());
-  grads = std::move(made);
-}
-
-HookHandleObject add_hook(const Ref<Node>& node, const PyCallable& hook, HookKind kind) {
+// What the hook returns (None: nothing) takes the place of `grads`.
+HookHandle add_hook(const Ref<Node>& node, const PyCallable& hook, HookKind kind) {
   HookList& list = node->hooks();
-  const int64_t id = list.add(
-      kind, 0, [hook, kind](TensorList& grads, const TensorList& other) {
-        GilAcquire gil;
-        PyRef first(wrap_list(grads)), second;
-        if (kind == HookKind::Post) second = PyRef(wrap_list(other));
-        const PyRef result = kind == HookKind::Post ? hook(first.get(), second.get())
-                                                    : hook(first.get());
-        replace(grads, result.get());
-      });
-  return HookHandle{Ref<HookList>::share(&list), id};
+  const auto run = [hook, kind](TensorList& grads, const TensorList& other) {
+    using Made = std::optional<MaybeTensors>;
+    const Argument where{"register_hook", "hook"};
+    Made made = kind == HookKind::Post ? call_as<Made>(hook, where, grads, other)
+                                       : call_as<Made>(hook, where, grads);
+    if (!made) return;
+    PKG_CHECK(made->size() == grads.size(), RuntimeError, "a hook returned ", made->size(),
+              " gradients, expected ", grads.size());
+    grads = std::move(*made);
+  };
+  return {Ref<HookList>::share(&list), list.add(kind, 0, run)};
 }
 
 }  // namespace
 
-HookHandleObject NodeObject::register_hook(const PyCallable& hook) const {
+HookHandle NodeObject::register_hook(const PyCallable& hook) const {
   return add_hook(node_, hook, HookKind::Post);
 }
-HookHandleObject NodeObject::register_prehook(const PyCallable& hook) const {
+HookHandle NodeObject::register_prehook(const PyCallable& hook) const {
   return add_hook(node_, hook, HookKind::Pre);
 }
 
@@ -84,21 +75,6 @@ long NodeObject::__hash__() const {
 PyObject* wrap_node(Ref<Node> node) {
   if (!node) Py_RETURN_NONE;
   return to_python(NodeObject(std::move(node)));
-}
-
-TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none) {
-  expect(PyTuple_Check(sequence) || PyList_Check(sequence), where, "a tuple of Tensors",
-         sequence);
-  TensorList list;
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* entry = PySequence_Fast_GET_ITEM(sequence, i);
-    const bool none = or_none && entry == Py_None;
-    expect(none || is_tensor(entry), where.item(i),
-           or_none ? "a Tensor or None" : "a Tensor", entry);
-    list.push_back(none ? Tensor() : unwrap(entry));
-  }
-  return list;
 }
 
 }  // namespace pkg::python

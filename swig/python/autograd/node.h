@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/autograd/node.h: what Python sees of the graph: its nodes, and the handles of
-// hooks.  swig/autograd.i wraps the classes as they stand here.
+// swig/python/autograd/node.h: what Python sees of the graph: its nodes.  swig/autograd.i
+// wraps the class as it stands here.
 #pragma once
 
+#include "autograd/hooks.h"
 #include "autograd/node.h"
 #include "python/py_error.h"
 #include "swigkit/function.h"
 
 namespace pkg::python {
-
-/// A registered hook, also a context manager.
-class HookHandleObject {
- public:
-  HookHandleObject(HookHandle handle) : handle_(std::move(handle)) {}
-  /// The hook is not called any more; a second call does nothing.
-  void remove() const { handle_.remove(); }
-  /// The handle itself.
-  HookHandleObject& __enter__() { return *this; }
-  /// Removes the hook.
-  void __exit__(swigkit::Args) const { remove(); }
-
-#ifndef SWIG
- private:
-  HookHandle handle_;
-#endif
-};
 
 /// One recorded operation; what tensor.grad_fn shows.
 class NodeObject {
@@ -36,10 +20,10 @@ class NodeObject {
   uint64_t _sequence_nr() const { return node_->sequence(); }
   /// Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it returns
   /// replaces grad_inputs. The handle's remove() undoes it.
-  HookHandleObject register_hook(const swigkit::PyCallable& hook) const;
+  HookHandle register_hook(const swigkit::PyCallable& hook) const;
   /// Calls hook(grad_outputs) before the node runs; a tuple that it returns replaces
   /// them. The handle's remove() undoes it.
-  HookHandleObject register_prehook(const swigkit::PyCallable& hook) const;
+  HookHandle register_prehook(const swigkit::PyCallable& hook) const;
   /// (node, input number) per input.
   swigkit::PyRef next_functions() const;
   /// The leaf of an AccumulateGrad node.
@@ -68,8 +52,6 @@ class NodeObject {
 #ifndef SWIG
 /// New reference; None for a null node.
 PyObject* wrap_node(Ref<Node> node);
-/// Tensors of a tuple or list; None, where it is allowed, is an undefined one.
-TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none = true);
 #endif
 
 }  // namespace pkg::python

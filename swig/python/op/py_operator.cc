@@ -224,21 +224,20 @@ PyMemberDef g_members[] = {
     {"__name__", T_OBJECT, offsetof(PyOperator, name), READONLY, "Name of the op."},
     {nullptr, 0, 0, 0, nullptr}};
 PyGetSetDef g_getset[] = {
-    {"__doc__", get_by<overloads_of, help_text>, nullptr, nullptr, nullptr},
+    attribute_row<overloads_of, help_text>("__doc__", nullptr),
     // inspect.signature() reads it.
-    {"__text_signature__", get_by<overloads_of, signature_text>, nullptr, nullptr, nullptr},
-    {"schemas", get_by<overloads_of, schemas_of>, nullptr, "Schema of each overload.",
-     nullptr},
-    {"records", get_by<overloads_of, records_of>, nullptr,
-     "What the registry knows of each overload: a dict with schema, doc, where, kind\n"
-     "(structured, composite, view, function), gradient (formula, composed, none,\n"
-     "missing) and dispatch_keys, the keys it has a kernel of its own for.",
-     nullptr},
-    {"_schema", get_by<overloads_of, schema_of>, nullptr,
-     "Schema with the namespace; of one overload, such as op.default.", nullptr},
-    {"is_method", get_by<overloads_of, is_method>, nullptr,
-     "Whether it is a method of Tensor.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    attribute_row<overloads_of, signature_text>("__text_signature__", nullptr),
+    attribute_row<overloads_of, schemas_of>("schemas", "Schema of each overload."),
+    attribute_row<overloads_of, records_of>(
+        "records",
+        "What the registry knows of each overload: a dict with schema, doc, where, kind\n"
+        "(structured, composite, view, function), gradient (formula, composed, none,\n"
+        "missing) and dispatch_keys, the keys it has a kernel of its own for."),
+    attribute_row<overloads_of, schema_of>(
+        "_schema", "Schema with the namespace; of one overload, such as op.default."),
+    attribute_row<overloads_of, is_method>("is_method",
+                                           "Whether it is a method of Tensor."),
+    {}};
 PyType_Slot g_slots[] = {
     {Py_tp_doc, const_cast<char*>("Operator(name, ns='pkg', /)\n--\n\nThe callable of an "
                                   "op and all its overloads.")},

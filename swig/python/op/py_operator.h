@@ -13,6 +13,7 @@ namespace pkg::python {
 struct Reader {
   using Item = PyObject*;
 
+  static std::string type_of(PyObject* object) { return Py_TYPE(object)->tp_name; }
   static bool is_none(PyObject* object) { return object == Py_None; }
   static bool is_list(PyObject* object) {
     return PyList_Check(object) || PyTuple_Check(object);

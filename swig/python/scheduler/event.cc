@@ -21,10 +21,7 @@ double seconds_of(const char* function, std::optional<double> timeout) {
 std::optional<HeldError> error_of(const Event& event) {
   const std::exception_ptr error = event.error();
   if (!error) return std::nullopt;
-  try {
-    std::rethrow_exception(error);
-  } catch (...) { translate(); }
-  const HeldError held = HeldError::fetch();
+  const HeldError held = HeldError::of(error);
   const std::string site = event.call_site();
   if (!site.empty()) held.add_note(str("[", event.name(), "] submitted at ", site).c_str());
   return held;
@@ -70,15 +67,7 @@ PyRef EventObject::exception(std::optional<double> timeout) const {
 
 void EventObject::_when_done(const PyCallable& callable) const {
   const Ref<Event> event = event_;
-  event->when_done([callable] {
-    if (!interpreter_alive()) return;
-    GilAcquire gil;
-    PyObject *type, *value, *traceback;  // an event may die while an error is on its way
-    PyErr_Fetch(&type, &value, &traceback);
-    PyRef done(call_python(PyObject_CallNoArgs, callable.get()));
-    if (!done) call_python(PyErr_WriteUnraisable, callable.get());
-    PyErr_Restore(type, value, traceback);
-  });
+  event->when_done([callable] { callable.call_alone(); });
 }
 
 PyRef EventObject::__await__(swigkit::Self self) const {

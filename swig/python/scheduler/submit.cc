@@ -58,13 +58,4 @@ EventObject submit(const PyCallable& callable, PyObject* deps, const StreamObjec
 
 bool cancel(const EventObject& event) { return pkg::cancel(event.event()); }
 
-PyRef scheduler_stats() {
-  const SchedulerStats s = pkg::scheduler_stats();
-  using Long = long long;
-  return PyRef(Py_BuildValue("{s:i,s:L,s:L,s:L,s:L,s:L}", "threads", s.threads, "submitted",
-                             Long(s.submitted), "completed", Long(s.completed), "failed",
-                             Long(s.failed), "cancelled", Long(s.cancelled), "inline_runs",
-                             Long(s.inline_runs)));
-}
-
 }  // namespace pkg::python

@@ -19,8 +19,6 @@ EventObject submit(const swigkit::PyCallable& callable, PyObject* deps = Py_None
                    const StreamObject* stream = nullptr);
 /// See Event.cancel.
 bool cancel(const EventObject& event);
-/// Dict: threads alive; tasks submitted, completed, failed, cancelled, inline_runs.
-swigkit::PyRef scheduler_stats();
 /// The stream this thread submits to, or None: no order besides dependencies.
 std::optional<StreamObject> current_stream();
 

@@ -106,6 +106,23 @@ PyObject* wrap_list(const TensorList& tensors) {
   return make_tuple(tensors.size(), [&](size_t i) { return wrap(tensors[i]); });
 }
 
+bool load_tensors(PyObject* sequence, TensorList& list, const Argument& where,
+                  bool or_none) {
+  if (!PyTuple_Check(sequence) && !PyList_Check(sequence)) {
+    return refuse(where, "a tuple of Tensors", sequence);
+  }
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* entry = PySequence_Fast_GET_ITEM(sequence, i);
+    const bool none = or_none && entry == Py_None;
+    if (!none && !is_tensor(entry)) {
+      return refuse(where.item(i), or_none ? "a Tensor or None" : "a Tensor", entry);
+    }
+    list.push_back(none ? Tensor() : unwrap(entry));
+  }
+  return true;
+}
+
 PyObject* wrap_scalar(const Scalar& scalar) {
   switch (scalar.kind()) {
     case Scalar::Kind::Bool: return PyBool_FromLong(scalar.to<bool>());

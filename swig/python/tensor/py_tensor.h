@@ -82,6 +82,12 @@ class TensorArg {
   Tensor made_;
 };
 
+/// Tensors of a tuple or list; None, where it is allowed, is an undefined one.
+bool load_tensors(PyObject* sequence, TensorList& list, const Argument& where,
+                  bool or_none);
+/// Where None is allowed.  One Tensor alone is a list of it.
+struct MaybeTensors : TensorList {};
+
 void add_tensor_type(PyObject* module);
 
 // Slots and methods, one table per file.
@@ -138,13 +144,29 @@ PKG_CONVERT(DType, load_dtype, wrap_dtype, "a dtype");
 PKG_CONVERT(Device, load_device, wrap_device, "a device");
 #undef PKG_CONVERT
 
-// As results only.
 template <>
 struct swigkit::Convert<pkg::TensorList> {
+  static std::string expected() { return "a tuple of Tensors"; }
+  static bool load(PyObject* object, pkg::TensorList& list, const Argument& where) {
+    return pkg::python::load_tensors(object, list, where, false);
+  }
   static PyObject* cast(const pkg::TensorList& value) {
     return pkg::python::wrap_list(value);
   }
 };
+template <>
+struct swigkit::Convert<pkg::python::MaybeTensors> : swigkit::Convert<pkg::TensorList> {
+  static bool load(PyObject* object, pkg::python::MaybeTensors& list,
+                   const Argument& where) {
+    if (!pkg::python::is_tensor(object)) {
+      return pkg::python::load_tensors(object, list, where, true);
+    }
+    list.push_back(pkg::python::unwrap(object));
+    return true;
+  }
+};
+
+// As a result only.
 template <>
 struct swigkit::Convert<pkg::Shape> {
   static PyObject* cast(const pkg::Shape& value) { return pkg::python::wrap_shape(value); }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <future>
 #include <mutex>
@@ -203,6 +204,24 @@ struct Faulty {
   const double* data() const { refuse(); }
   size_t size() const { return 1; }
 };
+/// Tells the callable how it went: nothing, or what was thrown.
+inline void report(const std::string& kind,
+                   const std::function<void(std::exception_ptr)>& done) {
+  std::exception_ptr error;
+  try {
+    fail(kind, "reported");
+  } catch (...) { error = std::current_exception(); }
+  done(error);
+}
+/// An exception that C++ keeps for later.
+inline std::exception_ptr held;
+inline void hold(std::exception_ptr error) { held = error; }
+inline std::exception_ptr get_held() { return held; }
+inline void throw_held() {
+  if (held) std::rethrow_exception(std::exchange(held, nullptr));
+}
+/// A text, which need not be text, with its end where it ends.
+inline void throw_text(const std::string& text) { throw text; }
 /// Fails on a thread of C++.
 inline int fail_on_thread(const std::string& kind) {
   return std::async(std::launch::async,

@@ -24,6 +24,7 @@
 %ignore errors::UnknownError;
 %ignore errors::Odd;
 %ignore errors::background;
+%ignore errors::held;
 %include "errors.h"
 
 // What is written in the C API beside it: by_hand.h, sites.h, later.h.
@@ -64,15 +65,35 @@ static PyObject *scaled(Gauge &gauge, double by, std::optional<double> plus,
   if (!unit) return swigkit::to_python(gauge.history.back());
   return PyUnicode_FromFormat("%d %s", int(gauge.history.back()), unit->c_str());
 }
+// A type whose conversion throws.
+struct Percent {
+  int value = 0;
+};
+template <>
+struct swigkit::Convert<Percent> {
+  static std::string expected() { return "0 to 100"; }
+  static bool load(PyObject *object, Percent &percent, const Argument &where) {
+    if (!to_cpp(object, percent.value, where)) return false;
+    if (percent.value > 100) throw std::out_of_range("more than all");
+    return true;
+  }
+};
+static double filled(Gauge &gauge, Percent by, std::optional<Percent> more) {
+  return gauge.value * (by.value + (more ? more->value : 0)) / 100;
+}
 static PyTypeObject *make_gauge() {
   using namespace swigkit;
   static PyGetSetDef getset[] = {
       {"value", get_by<gauge_of, value_of>, set_by<gauge_of, set_value>, nullptr, nullptr},
+      attribute_row<gauge_of, value_of>("shown", "Only read."),
       {}};
   static PyMethodDef methods[] = {
       {"history", call_by<gauge_of, history>, METH_NOARGS, nullptr},
       {"scaled", call_with<gauge_of, scaled, "scaled", "by", "plus", "*unit">(),
        METH_FASTCALL | METH_KEYWORDS, nullptr},
+      method_row<gauge_of, filled, "So full.", "filled", "by", "more">(),
+      method_row<gauge_of, scaled, "Again.", "again", "by", "*plus", "unit">(),
+      method_row<gauge_of, value_of, "As a method.", "get">(),
       {}};
   static PyType_Slot slots[] = {
       {Py_tp_getset, getset},
@@ -90,7 +111,13 @@ static PyTypeObject *make_gauge() {
   return reinterpret_cast<PyTypeObject *>(check(PyType_FromSpec(&spec)).release());
 }
 %}
+%releases_gil(call_alone)
 %inline %{
+std::optional<double> ask(const swigkit::PyCallable &callable, double value,
+                          const std::string &unit) {
+  return swigkit::call_as<std::optional<double>>(callable, {"ask", "callable"}, value, unit);
+}
+void call_alone(const swigkit::PyCallable &callable) { callable.call_alone(); }
 swigkit::PyRef gauge(double value) {
   static PyTypeObject *type = make_gauge();
   swigkit::PyRef made = swigkit::check(type->tp_alloc(type, 0));
@@ -114,6 +141,23 @@ std::optional<std::string> text_of(PyObject *object, const std::string &name) {
   swigkit::PyRef keep;
   const char *text = swigkit::text_attribute(object, name.c_str(), keep);
   return text ? std::optional<std::string>(text) : std::nullopt;
+}
+// Where a zero may come.
+int count_of(PyObject *counts) {
+  const swigkit::Argument where{"count_of", "counts"};
+  PyObject *key, *item;
+  Py_ssize_t at = 0;
+  int sum = 0, value = 0;
+  while (PyDict_Next(counts, &at, &key, &item)) {
+    if (!swigkit::to_cpp(item, value, where.value_of(key))) swigkit::throw_python_error();
+    sum += value;
+  }
+  return sum;
+}
+size_t length_of(const char *text) { return std::strlen(text); }
+std::string held_text(PyObject *error) {
+  PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+  return swigkit::HeldError::fetch().text();
 }
 std::string folder() { return swigkit::module_folder(); }
 std::vector<std::array<std::string, 3>> listing() {

@@ -3,8 +3,11 @@
 // texts, a few bits, times without their namespace, a type that cannot be made of nothing.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -84,6 +87,45 @@ struct Vase {
 };
 inline Vase shown;
 inline void show(const Vase& vase) { shown = vase; }
+
+/// One of two trees' twigs: either may own it.
+inline Twig& either(Tree& first, Tree& second, bool is_first) {
+  return is_first ? first.top : second.top;
+}
+
+/// Holds what it refers to in other ways.
+struct Holding {
+  inline static double one = 1;
+  std::atomic<Leaf*> current = nullptr;
+  std::reference_wrapper<double> factor = one;
+  std::span<const Leaf> leaves;
+};
+
+/// Lives in a std::shared_ptr, which C++ may have longer than Python.
+struct Branch {
+  const Leaf* leaf = nullptr;
+  std::vector<Leaf*> list;
+  std::string_view text;
+};
+inline std::shared_ptr<Branch> grown;
+inline void grow(std::shared_ptr<Branch> branch) { grown = branch; }
+inline std::shared_ptr<Branch> get_grown() { return grown; }
+inline int grown_value() {
+  if (!grown || !grown->leaf) return -1;
+  return grown->leaf->value + grown->list.at(0)->value;
+}
+
+inline int total(std::span<const Leaf> leaves) {
+  int sum = 0;
+  for (const Leaf& leaf : leaves) sum += leaf.value;
+  return sum;
+}
+inline size_t letters(std::span<const std::string, 2> words) {
+  return words[0].size() + words[1].size();
+}
+inline void wither(std::span<Leaf> leaves) {
+  for (Leaf& leaf : leaves) leaf.value = 0;
+}
 
 /// Points to values, which only C++ has.
 struct Pointing {

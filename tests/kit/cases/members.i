@@ -19,10 +19,19 @@ struct swigkit::Convert<members::Code> {
 };
 %}
 %ignore members::Code;
+%shared(members::Branch)
 %class_attribute(members::Clock, PRIMES, std::vector<int>{2, 3, 5})
 %inline %{
 // In the C API's way: an error is set, and something comes back.
 inline int length(PyObject *list) { return int(PyObject_Length(list)); }
+// Has an object of Python's, whatever it is.
+struct Shelf {
+  PyObject *object = nullptr;
+  static Shelf &the() {
+    static Shelf shelf;
+    return shelf;
+  }
+};
 %}
 %include "members.h"
 %template(Vector2d) members::Vector2<double>;

@@ -17,7 +17,8 @@
 %property(pythonic::Profile, std::shared_ptr<Profile>, parent, parent, set_parent)
 %property(pythonic::Profile, Length, highest, highest)
 %property(pythonic::Profile, std::string, title, title, title)
-%properties(pythonic::Tank, depth, gauge)
+%properties(pythonic::Tank, gauge, depth)
+%properties(pythonic::Tank, depth)
 %intrusive(pythonic::Counted, pythonic::Pointer<pythonic::Counted>)
 %ignore pythonic::Counted::retain;
 %ignore pythonic::Counted::release;

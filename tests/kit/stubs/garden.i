@@ -22,6 +22,11 @@
   garden::Plant &__getitem__(int place) { return $self->at(place); }
 }
 %rename("int") garden::Shelf::int_;
+%without_names
+%include "pot.h"
+%with_names
+%rename(_hidden) garden::hidden;
+%error_name(garden::hidden, "shown")
 %include "garden.h"
 %template(IntBox) garden::Box<int>;
 %template(TextBox) garden::Box<std::string>;

@@ -25,5 +25,12 @@ print(garden.Bed.first().find("moss").name)  # wrong
 print(garden.Color.Pink)  # wrong
 garden.IntBox("x")  # wrong
 print(garden.Missing)  # wrong
+garden.Pot(liters=3)  # wrong
+garden.Pot(3).times(by=2)  # wrong
+garden.Pot(3)(by=2)  # wrong
+garden.Pot.of(liters=2)  # wrong
+garden.Pot(3).__add__(other=garden.Pot(3))  # wrong
+garden.volume([3])  # wrong
+garden.failure(3)  # wrong
 garden.half(2)
 garden.Point(1).x = 2

@@ -116,3 +116,16 @@ assert_type(garden.IntBox(3).get(), int)
 assert_type(garden.TextBox("a").value, str)
 assert_type(garden.Shelf().list(), list[int])
 assert_type(garden.Shelf().int([1]), list[int])
+
+# Nobody names what is given to a pot; objects in a span are a sequence of them.
+pot = garden.Pot(2)
+assert_type(pot + garden.Pot(1), garden.Pot)
+assert_type(3 * pot, garden.Pot)
+assert_type(pot == garden.Pot(2), bool)
+assert pot < garden.Pot(3) and pot[1] == 3 and pot.times(2) == 4
+assert_type(pot(3, 1), int)
+assert_type(garden.Pot.of(3), garden.Pot)
+assert_type(garden.volume([pot, garden.Pot(1)]), int)
+assert_type(garden.failure(ValueError("x")), BaseException | None)
+assert garden.failure(None) is None
+assert_type(garden._hidden(3), int)

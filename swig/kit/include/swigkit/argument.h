@@ -51,12 +51,18 @@ struct Parts {
   std::vector<std::pair<PyObject*, void*>> taken;
 };
 
-/// repr() of the object; what an object without one is called.
+/// repr() of the object, for texts of errors, where a NUL would be the end; what an object
+/// without one is called.
 inline std::string repr(PyObject* object, const char* without = "?") {
   const PyRef text(call_python(PyObject_Repr, object));
-  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-  const std::string shown = utf8 ? utf8 : without;
-  if (!utf8) PyErr_Clear();
+  Py_ssize_t size = 0;
+  const char* utf8 = text ? PyUnicode_AsUTF8AndSize(text.get(), &size) : nullptr;
+  if (!utf8) return PyErr_Clear(), without;
+  std::string shown;
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    if (utf8[i]) shown += utf8[i];
+    else shown += "\\x00";
+  }
   return shown;
 }
 

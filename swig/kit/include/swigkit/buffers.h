@@ -34,6 +34,11 @@ inline constexpr bool IsComplex = false;
 template <class T>
 inline constexpr bool IsComplex<std::complex<T>> = true;
 
+/// Of which Python has memory: numbers and bytes.
+template <class T>
+concept HasBuffers = std::is_arithmetic_v<T> || IsComplex<T> ||
+                     std::is_same_v<T, std::byte>;
+
 template <class T>
 constexpr char kind_of() {
   if constexpr (std::is_same_v<T, bool>) return 'b';
@@ -44,8 +49,43 @@ constexpr char kind_of() {
 }
 }  // namespace detail
 
+/// A span of another length than C++ wants.
+[[gnu::cold, gnu::noinline]] inline bool refuse_length(const Argument& where, size_t wanted,
+                                                       size_t got, PyObject* object) {
+  const std::string items = std::to_string(wanted) + " items";
+  if (where.matching) return refuse(where, items, object);
+  PyErr_Format(PyExc_ValueError, "[%s] expected %s for '%s', got %zu", where.function,
+               items.c_str(), where.text().c_str(), got);
+  return false;
+}
+
+/// Copies of objects, during the call: Python has no memory of them that C++ could read.
+template <class T, size_t N>
+struct In<std::span<T, N>> {
+  using Items = std::vector<std::remove_cv_t<T>>;
+  In<Items> items{};
+  std::optional<std::span<T, N>> value{};
+
+  static std::string expected() {
+    if constexpr (std::is_const_v<T>) return "a sequence";
+    else return "what C++ may write to: take a std::vector in C++ (%extend), not a span,";
+  }
+  bool load(PyObject* object, const Argument& where) {
+    if constexpr (!std::is_const_v<T>) return refuse(where, expected, object);
+    if (!items.load(object, where)) return false;
+    if (N != std::dynamic_extent && items.get()->size() != N) {
+      return refuse_length(where, N, items.get()->size(), object);
+    }
+    value.emplace(items.get()->data(), items.get()->size());
+    return true;
+  }
+  std::span<T, N>* get() { return &*value; }
+  std::span<T, N>& take() { return *value; }
+  void watch(std::span<T, N>*) {}
+};
 /// Holds the buffer during the call.
 template <class T, size_t N>
+  requires detail::HasBuffers<std::remove_cv_t<T>>
 struct In<std::span<T, N>> {
   using Span = std::span<T, N>;
   using Item = std::remove_cv_t<T>;
@@ -81,10 +121,7 @@ struct In<std::span<T, N>> {
     }
     const size_t count = size_t(view.len) / sizeof(Item);
     if (N != std::dynamic_extent && count != N) {
-      if (where.matching) return refuse(where, wanted, object);
-      PyErr_Format(PyExc_ValueError, "[%s] expected %zu items for '%s', got %zu",
-                   where.function, N, where.text().c_str(), count);
-      return false;
+      return refuse_length(where, N, count, object);
     }
     value.emplace(static_cast<T*>(view.buf), count);
     return true;

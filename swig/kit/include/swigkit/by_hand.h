@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -136,6 +137,56 @@ template <auto self_of, auto function, Text... names>
 PyCFunction call_with() {
   return reinterpret_cast<PyCFunction>(
       reinterpret_cast<void (*)()>(CallBy<self_of, function, names...>::call));
+}
+
+/// Which parameters may be left out.
+template <class R, class Self, class... A>
+consteval auto left_out(R (*)(Self, A...)) {
+  return std::array<bool, sizeof...(A)>{IsOptional<std::remove_cvref_t<A>>...};
+}
+/// What inspect.signature() reads, and the text for help():
+/// "scaled($self, by, plus=None, *, unit=None)\n--\n\nText."
+template <auto function, Text text, Text name, Text... names>
+inline constexpr auto kDocumented = [] {
+  constexpr auto optional = left_out(+function);
+  constexpr size_t most = sizeof(", *, =None");
+  std::array<char, sizeof(text) + sizeof(name) + 32 + ((sizeof(names) + most) + ... + 0)>
+      made{};
+  auto at = made.begin();
+  const auto add = [&](std::string_view part) {
+    at = std::copy(part.begin(), part.end(), at);
+  };
+  add(name.value);
+  add("($self");
+  bool named = false;
+  [[maybe_unused]] size_t i = 0;
+  [[maybe_unused]] const auto add_parameter = [&](std::string_view parameter) {
+    const bool star = parameter.starts_with('*');
+    add(star && !named ? ", *, " : ", ");
+    add(parameter.substr(star));
+    if (optional[i++]) add("=None");
+    named |= star;
+  };
+  (add_parameter(names.value), ...);
+  add(")\n--\n\n");
+  add(text.value);
+  return made;
+}();
+
+/// A row of a table of methods, `names` as for CallBy; and one of attributes.
+template <auto self_of, auto function, Text text, Text name, Text... names>
+PyMethodDef method_row() {
+  const char* doc = kDocumented<function, text, name, names...>.data();
+  if constexpr (sizeof...(names) == 0) {
+    return {name.value, call_by<self_of, function>, METH_NOARGS, doc};
+  } else {
+    return {name.value, call_with<self_of, function, name, names...>(),
+            METH_FASTCALL | METH_KEYWORDS, doc};
+  }
+}
+template <auto self_of, auto function>
+PyGetSetDef attribute_row(const char* name, const char* doc, setter put = nullptr) {
+  return {name, get_by<self_of, function>, put, doc, nullptr};
 }
 
 /// What a function was given by METH_VARARGS | METH_KEYWORDS: `format` is that of

@@ -38,6 +38,15 @@ class PyCallable {
                                  sizeof...(args) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
     }));
   }
+  /// Calls it on any thread where nobody can be told what it raises: sys.unraisablehook
+  /// shows that.  Nothing once Python is going away.
+  void call_alone() const {
+    if (!interpreter_alive()) return;
+    GilAcquire gil;
+    const ErrorAside aside;
+    const PyRef done(call_python(PyObject_CallNoArgs, get()));
+    if (!done) call_python(PyErr_WriteUnraisable, get());
+  }
 
  private:
   struct Held {

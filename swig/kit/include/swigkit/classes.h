@@ -144,7 +144,10 @@ inline bool is_reusable(PyTypeObject* type) {
     PyErr_Fetch(&error_type, &error, &traceback);  // which a destructor may not see
     // C++ may go on with it: %intrusive.
     if (self->overridden && self->owner != Owner::Python) leave(self);
-    call_python([self] { let_go(self); });
+    call_python([self] {
+      keep_for_shares(self);
+      let_go(self);
+    });
     PyErr_Restore(error_type, error, traceback);
   }
   if (PyType_IS_GC(type)) clear_attributes(object);

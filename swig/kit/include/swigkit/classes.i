@@ -102,6 +102,12 @@ inline constexpr bool swigkit::kImplicit< Class_ > = true;
 %feature("swigkit:keyword_only") Function_ #First_;
 %enddef
 
+// What errors call a function: where those who call it know it by another name, since only a
+// Python layer calls this one.
+%define %error_name(Function_, Name_)
+%feature("swigkit:error_name") Function_ Name_;
+%enddef
+
 // A word on a function or class for the program's own use, which swigkit/listed.h has.
 %define %remark(Name_, Text_)
 %feature("swigkit:remark") Name_ Text_;
@@ -136,8 +142,8 @@ SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_;)
 
 // Methods without parameters that are properties by their own names.
 //   %properties(geo::Circle, radius, area)
-%define %properties(Class_, Names_...)
-%feature("swigkit:properties") Class_ #Names_;
+%define %properties(Class_, First_, Others_...)
+SWIGKIT_NAMED(swigkit:properties_##First_, Class_, #First_ "," #Others_;)
 %enddef
 
 // The object's memory for memoryview(), numpy.asarray() and the like, without a copy: what

@@ -9,6 +9,7 @@
 #include "ref.h"
 
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -47,6 +48,18 @@ R guarded(F&& f, R failed = R()) noexcept {
   }
 }
 
+/// Sets the current Python error aside for its lifetime, in which others come and go.
+class ErrorAside {
+ public:
+  ErrorAside() { PyErr_Fetch(&type_, &value_, &traceback_); }
+  ~ErrorAside() { PyErr_Restore(type_, value_, traceback_); }  // in the place of another
+  ErrorAside(const ErrorAside&) = delete;
+  ErrorAside& operator=(const ErrorAside&) = delete;
+
+ private:
+  PyObject *type_, *value_, *traceback_;
+};
+
 /// A Python error that was taken out of the interpreter.  Copies share it; it may cross
 /// threads, and the very exception object comes out at the other end.
 class HeldError {
@@ -59,6 +72,14 @@ class HeldError {
     PyErr_Fetch(&held.type, &held.value, &held.traceback);
     call_python(PyErr_NormalizeException, &held.type, &held.value, &held.traceback);
     return error;
+  }
+  /// A C++ exception, which is there, as the Python error that it is raised as.  Needs the
+  /// GIL.
+  static HeldError of(const std::exception_ptr& error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (...) { translate(); }
+    return fetch();
   }
   /// Makes it the current Python error again.  Needs the GIL.
   void restore() const {
@@ -79,8 +100,9 @@ class HeldError {
     std::string found = "<str() of the exception failed>";
     if (!held_->value) return found;
     PyRef text(call_python(PyObject_Str, held_->value));
-    const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-    if (utf8) found = utf8;
+    Py_ssize_t size = 0;
+    const char* utf8 = text ? PyUnicode_AsUTF8AndSize(text.get(), &size) : nullptr;
+    if (utf8) found.assign(utf8, size_t(size));
     PyErr_Clear();
     return found;
   }
@@ -95,8 +117,7 @@ class HeldError {
     if (!interpreter_alive()) return;
     GilAcquire gil;
     if (!held_->value) return;
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
+    const ErrorAside aside;
     const PyRef text(PyUnicode_FromString(note));
     const PyRef notes(call_python(PyObject_GetAttrString, held_->value, "__notes__"));
     PyErr_Clear();
@@ -106,7 +127,6 @@ class HeldError {
       PyRef done(
           call_python(PyObject_CallMethod, held_->value, "add_note", "O", text.get()));
     }
-    PyErr_Restore(type, value, traceback);  // in the place of one that came here
   }
 
   /// For tp_traverse and tp_clear of the one who holds it: what nobody else shares.
@@ -145,20 +165,19 @@ class HeldError {
 [[gnu::cold, gnu::noinline]] inline void show_lost_error() {
   if (!interpreter_alive()) return;
   GilAcquire gil;
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
+  const ErrorAside aside;
   translate();
   call_python(PyErr_WriteUnraisable, nullptr);
-  PyErr_Restore(type, value, traceback);
 }
 
-/// Sets an error of this class with a text that need not be UTF-8.
+/// A str of a text that need not be UTF-8; null with an error set.
+inline PyRef readable_text(const std::string& text) {
+  return PyRef(PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "replace"));
+}
+/// Sets an error of this class with such a text.
 inline void set_error(PyObject* type, const std::string& message) {
-  PyObject* text = PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()),
-                                        "replace");
-  if (!text) return;
-  PyErr_SetObject(type, text);
-  Py_DECREF(text);
+  const PyRef text = readable_text(message);
+  if (text) PyErr_SetObject(type, text.get());
 }
 
 /// CPython's counterpart of a standard exception; null for one without.
@@ -179,9 +198,10 @@ inline PyObject* standard_counterpart(const std::exception& error) {
 
 /// Sets OSError with its number, so that it is FileNotFoundError and the like.
 inline void set_system_error(const std::system_error& error) {
-  PyObject* args = Py_BuildValue("(is)", error.code().value(), error.what());
-  if (args) PyErr_SetObject(PyExc_OSError, args);
-  Py_XDECREF(args);
+  const PyRef text = readable_text(error.what());  // often with a path
+  const PyRef args(text ? Py_BuildValue("(iO)", error.code().value(), text.get())
+                        : nullptr);
+  if (args) PyErr_SetObject(PyExc_OSError, args.get());
 }
 
 }  // namespace swigkit

@@ -27,6 +27,19 @@ struct Convert<PyCallable> {
   }
 };
 
+/// Calls it with C++ values, on any thread, and returns what it returns as a C++ value;
+/// `where` is what errors call it.
+template <class R, class... Args>
+R call_as(const PyCallable& callable, const Argument& where, const Args&... args) {
+  GilAcquire gil;
+  const PyRef result = callable(PyRef(to_python(args)).get()...);
+  if constexpr (!std::is_void_v<R>) {
+    In<R> in;
+    if (!in.load(result.get(), where.result())) throw_python_error();
+    return in.take();
+  }
+}
+
 template <class R, class... Args>
 struct Convert<std::function<R(Args...)>> {
   using Function = std::function<R(Args...)>;

@@ -337,6 +337,39 @@ inline Instance* allocate(PyTypeObject* type) {
   return self;
 }
 
+/// Lets go of what objects that C++ has no share in any more referred to.
+inline void drop_orphans() {
+  auto& orphans = g_registry->orphans;
+  std::vector<PyRef> dropped;  // last of all, as that may come here again
+  std::erase_if(orphans, [&](auto& entry) {
+    if (!entry.second.object.expired()) return false;
+    dropped.emplace_back(entry.second.kept);
+    return true;
+  });
+}
+/// The Python object ends.  What the C++ object refers to lives as long as that, which C++
+/// may have shares in; or it is that of its next Python object (wrap_shared()).
+inline void keep_for_shares(Instance* self) {
+  if (!self->kept || !self->object || self->overridden) return;
+  if (self->owner != Owner::Shared || self->holder.use_count() < 2) return;
+  for (PyObject* one : kept_by(self)) {  // of several bases each has its own
+    if (is_instance(one) && reinterpret_cast<Instance*>(one)->outer) return;
+  }
+  drop_orphans();
+  auto& orphan = g_registry->orphans[self->object];
+  const PyRef before(std::exchange(orphan.kept, std::exchange(self->kept, nullptr)));
+  orphan.object = self->holder;
+}
+/// The other way, of a new Python object.
+inline void take_kept(Instance* self) {
+  const auto at = g_registry->orphans.find(self->object);
+  if (at == g_registry->orphans.end() || self->kept) return;
+  const std::weak_ptr<void>& object = at->second.object;
+  if (object.owner_before(self->holder) || self->holder.owner_before(object)) return;
+  self->kept = at->second.kept;
+  g_registry->orphans.erase(at);
+}
+
 /// The C++ object is Python's from now on.
 inline void own(Instance* self) {
   const Class& record = *self->record;
@@ -558,6 +591,7 @@ PyObject* wrap_shared(std::shared_ptr<T> object, bool owned = false) {
   if (self->overridden && !gives_back) return made;
   self->holder = std::const_pointer_cast<std::remove_cv_t<T>>(std::move(object));
   self->owner = Owner::Shared;
+  if (!g_registry->orphans.empty()) take_kept(self);
   if (std::exchange(self->given, false)) Py_DECREF(made);
   return made;
 }

@@ -59,10 +59,8 @@ bool add_exception(PyObject* module, const char* name, PyObject* base) {
   const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
   if (!text) return false;
   const std::string full = std::string(text) + "." + name;
-  made = PyErr_NewException(full.c_str(), base, nullptr);
-  if (!made || PyObject_SetAttrString(module, name, made) < 0) return false;
-  add_translation<E>(made);
-  return add_public(module, name);
+  made = new_exception<E>(module, full.c_str(), base);
+  return made && add_public(module, name);
 }
 template <class E>
 bool add_exception(PyObject* module, const char* name, const char* base) {
@@ -130,7 +128,7 @@ inline void translate() noexcept {
     }
   } catch (...) {
     if (translate_others() || PyErr_Occurred()) return;
-    set_error(PyExc_RuntimeError, text_of_thrown().c_str());
+    set_error(PyExc_RuntimeError, text_of_thrown());
   }
 }
 

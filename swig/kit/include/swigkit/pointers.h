@@ -236,9 +236,11 @@ struct Convert<Several<T>> {
 
 template <class T>
 struct Convert<std::reference_wrapper<T>> {
-  static std::string expected() { return Convert<T*>::expected(); }
+  using Plain = std::remove_cv_t<T>;
+  static std::string expected() { return Convert<Plain>::expected(); }
   static PyObject* cast(std::reference_wrapper<T> value) {
-    return Convert<T*>::cast(&value.get());
+    if constexpr (IsWrapped<Plain>) return Convert<T*>::cast(&value.get());
+    else return Convert<Plain>::cast(value.get());
   }
 };
 /// An argument, or an item of one: to the object itself; of other types to a copy, which is

@@ -6,6 +6,7 @@
 
 #include "ref.h"
 
+#include <memory>
 #include <string>
 #include <typeindex>
 #include <unordered_map>
@@ -33,13 +34,20 @@ struct Registry {
   std::unordered_multimap<const void*, Instance*> tracked;
   /// Overridden C++ objects whose Python objects are no more.
   std::unordered_set<const void*> left;
+  /// What C++ objects refer to that have shares in C++ and no Python object any more, by
+  /// their address; see keep_for_shares() in instance.h.
+  struct Orphan {
+    std::weak_ptr<void> object;
+    PyObject* kept;
+  };
+  std::unordered_map<const void*, Orphan> orphans;
 };
 
 /// Set when the module begins.
 inline Registry* g_registry = nullptr;
 
 /// Grows with every change of Registry, Class or Instance.
-inline constexpr int kLayout = 2;
+inline constexpr int kLayout = 3;
 
 /// Finds the registry, or makes it; false with an error set when that fails.
 inline bool find_registry() {

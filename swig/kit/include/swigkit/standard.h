@@ -191,12 +191,33 @@ struct Convert<std::atomic<T>> {
   static std::string expected() { return Convert<T>::expected(); }
   static bool load(PyObject* object, std::atomic<T>& value, const Argument& where) {
     In<T> plain;
-    if (!plain.load(object, where)) return false;
+    Argument or_none = where;
+    or_none.optional |= std::is_pointer_v<T>;
+    if (!plain.load(object, or_none)) return false;
     value.store(plain.take());
     return true;
   }
   static PyObject* cast(const std::atomic<T>& value) {
     return Convert<T>::cast(value.load());
+  }
+};
+template <class T>
+struct HoldsReferences<std::atomic<T>> : HoldsReferences<T> {};
+/// An exception that C++ keeps, or has caught; of Python's it is the very object.
+template <>
+struct Convert<std::exception_ptr> {
+  static std::string expected() { return "an exception or None"; }
+  static bool load(PyObject* object, std::exception_ptr& value, const Argument& where) {
+    if (object == Py_None) return value = nullptr, true;
+    if (!PyExceptionInstance_Check(object)) return refuse(where, expected, object);
+    PyErr_SetObject(PyExceptionInstance_Class(object), object);
+    try {
+      throw_python_error();
+    } catch (...) { value = std::current_exception(); }
+    return true;
+  }
+  static PyObject* cast(const std::exception_ptr& value) {
+    return value ? HeldError::of(value).value().release() : new_ref(Py_None);
   }
 };
 template <>

@@ -44,6 +44,18 @@ void add_translation(PyObject* type) {
   exception_rows().push_back(row);
 }
 
+/// A new class for C++'s E with its module before its name, which the module gets; null
+/// `base` is Exception.  A new reference, or null with an error set.
+template <class E>
+PyObject* new_exception(PyObject* module, const char* name, PyObject* base,
+                        const char* doc = nullptr) {
+  PyRef made(PyErr_NewExceptionWithDoc(name, doc, base, nullptr));
+  const char* own = std::strrchr(name, '.') + 1;
+  if (!made || PyObject_SetAttrString(module, own, made.get()) < 0) return nullptr;
+  add_translation<E>(made.get());
+  return made.release();
+}
+
 /// The class of an exception, or null.  A derived one was added after its base.
 inline PyObject* translated_class(const std::exception& error) {
   auto& rows = exception_rows();

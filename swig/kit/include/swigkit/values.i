@@ -7,6 +7,7 @@
 #include "swigkit/convert.h"
 #include "swigkit/enumeration.h"
 #include "swigkit/function.h"
+#include "swigkit/members.h"
 #include "swigkit/outputs.h"
 #include "swigkit/plain.h"
 #include "swigkit/pointers.h"
