@@ -150,7 +150,7 @@ def test_a_few_of_many(dtype, kind):
 
 
 def alike(dtype, n, kind):
-    """Numbers whose keys differ late, in few bits, or in the first and the last alone."""
+    """Numbers whose keys differ late, in few bits, or in the first and last alone."""
     high = np.iinfo(dtype).max
     if kind == "late":  # all but a few share the first 16 bits in which any two differ
         x = RNG.integers(0, 1000, n)
