@@ -2,7 +2,8 @@
 """Blocks and staging (cpp/tensor/staging.cc): every way to lie, against NumPy.
 
 Sizes stand around the limits of the code: vectors, squares of 8 or 4, rows of 64 that
-are cut another way, tiles of 128 or 256 columns, blocks of 1,024 elements, cells of 8,192.
+are cut another way, tiles of 128 or 256 columns, blocks of 1,024 elements, cells of
+8,192.
 """
 
 import numpy as np

@@ -13,6 +13,13 @@ namespace {
 bool truth(const Tensor& t) { return item(t).to<bool>(); }
 bool all_true(const Tensor& t) { return truth(all(t, std::optional<Shape>(), false)); }
 
+// Some places of a dimension.
+Tensor piece(const Tensor& t, size_t d, int64_t at, int64_t some) {
+  Shape sizes = t.sizes();
+  sizes[d] = some;
+  return alias(t, sizes, t.strides(), t.offset() + at * t.strides()[d]);
+}
+
 // Whether f holds for all elements of both.  Pieces grow, so that a difference near the
 // beginning is found at once, and results of f stay in the cache.
 template <class F>
@@ -20,18 +27,24 @@ bool holds(const Tensor& self, const Tensor& other, const F& f) {
   constexpr int64_t kFirst = 256, kTimes = 8, kMost = 1 << 20;
   const Shape& sizes = self.sizes();
   const int64_t n = self.numel();
-  if (n <= 4 * kFirst || sizes != other.sizes()) return all_true(f(self, other));
-  int64_t d = 0, outer = -1;  // the dimension whose elements are farthest apart
+  const bool whole = self.is_meta() || other.is_meta() || sizes != other.sizes();
+  if (whole || n <= 4 * kFirst) return all_true(f(self, other));
+  size_t d = 0;  // the dimension whose elements are farthest apart
+  int64_t outer = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t apart = sizes[i] > 1 ? std::abs(self.strides()[i]) : -1;
-    if (apart > outer) outer = apart, d = int64_t(i);
+    if (apart > outer) outer = apart, d = i;
   }
-  const int64_t size = sizes[size_t(d)], each = n / size;
-  int64_t wanted = kFirst;
-  for (int64_t at = 0; at < size; wanted = std::min(kTimes * wanted, kMost)) {
+  const int64_t size = sizes[d], each = n / size;
+  int64_t at = 0, wanted = kFirst;
+  if (each > 4 * kFirst) {  // of the first by pieces too
+    if (!holds(piece(self, d, 0, 1), piece(other, d, 0, 1), f)) return false;
+    at = 1;
+    wanted = each;
+  }
+  for (; at < size; wanted = std::min(kTimes * wanted, kMost)) {
     const int64_t some = std::min(std::max<int64_t>(1, wanted / each), size - at);
-    const auto piece = [&](const Tensor& t) { return slice(t, d, at, at + some, 1); };
-    if (!all_true(f(piece(self), piece(other)))) return false;
+    if (!all_true(f(piece(self, d, at, some), piece(other, d, at, some)))) return false;
     at += some;
   }
   return true;
