@@ -2,12 +2,13 @@
 // tensor/gather.cc: moves of elements, for each size.
 //
 // Note [Squares]
-// A transposed tensor is brought in squares of 8 x 8 elements, so that what is read of a line
-// of cache is used at once; of 4 x 4 where elements have four bytes or more, as registers
-// hold those.  A square is turned by perfect shuffles of its elements (Stone, "Parallel
-// Processing with the Perfect Shuffle", 1971): one rotates the bits of an element's number,
-// of which there are six or four, by one, so that three or two of them exchange the bits of
-// row and column.  A shuffle is a loop that the compiler makes of vector instructions.
+// A transposed tensor is brought in squares of 8 x 8 elements, so that what is read of a
+// line of cache is used at once; of 4 x 4 where elements have four bytes or more, as
+// registers hold those.  A square is turned by perfect shuffles of its elements (Stone,
+// "Parallel Processing with the Perfect Shuffle", 1971): one rotates the bits of an
+// element's number, of which there are six or four, by one, so that three or two of them
+// exchange the bits of row and column.  A shuffle is a loop that the compiler makes of
+// vector instructions.
 #include "tensor/gather.h"
 
 #include <algorithm>
