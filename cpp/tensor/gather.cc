@@ -2,12 +2,13 @@
 // tensor/gather.cc: moves of elements, for each size.
 //
 // Note [Squares]
-// A transposed tensor is brought in squares of 8 x 8 elements, so that each line of cache
-// that is read or written is used whole.  A square is turned by three perfect shuffles of
-// its 64 elements (Stone, "Parallel Processing with the Perfect Shuffle", 1971): one
-// rotates the six bits of an element's number by one, so that three of them exchange the
-// bits of row and column.  A shuffle is a loop that the compiler makes of vector
-// instructions.
+// A transposed tensor is brought in squares of 8 x 8 elements, so that what is read of a
+// line of cache is used at once; of 4 x 4 where elements have four bytes or more, as
+// registers hold those.  A square is turned by perfect shuffles of its elements (Stone,
+// "Parallel Processing with the Perfect Shuffle", 1971): one rotates the bits of an
+// element's number, of which there are six or four, by one, so that three or two of them
+// exchange the bits of row and column.  A shuffle is a loop that the compiler makes of
+// vector instructions.
 #include "tensor/gather.h"
 
 #include <algorithm>
@@ -126,18 +127,24 @@ inline void shuffle(T* out, const T* low, const T* high) {
 
 // See Note [Squares].
 template <class T>
+constexpr int kSquare = sizeof(T) < 4 ? 8 : 4;
+
+template <class T>
 inline void turn_square(char* to, int64_t to_row, const char* from, int64_t from_column) {
-  constexpr int N = 8;
+  constexpr int N = kSquare<T>;
   T first[N * N], second[N * N];
   for (int r = 0; r < N / 2; ++r) {
     shuffle<N>(first + 2 * N * r, reinterpret_cast<const T*>(from + r * from_column),
                reinterpret_cast<const T*>(from + (r + N / 2) * from_column));
   }
-  for (int r = 0; r < N / 2; ++r) {
-    shuffle<N>(second + 2 * N * r, first + N * r, first + N * (r + N / 2));
+  if constexpr (N == 8) {
+    for (int r = 0; r < N / 2; ++r) {
+      shuffle<N>(second + 2 * N * r, first + N * r, first + N * (r + N / 2));
+    }
   }
+  const T* last = N == 8 ? second : first;
   for (int r = 0; r < N / 2; ++r) {
-    const T *low = second + N * r, *high = second + N * (r + N / 2);
+    const T *low = last + N * r, *high = last + N * (r + N / 2);
     shuffle<N / 2>(reinterpret_cast<T*>(to + 2 * r * to_row), low, high);
     shuffle<N / 2>(reinterpret_cast<T*>(to + (2 * r + 1) * to_row), low + N / 2,
                    high + N / 2);
@@ -162,7 +169,7 @@ inline void transpose_singly(char* to, int64_t to_row, const char* from,
 template <class T, class Row>
 inline void turn_squares(char* to, int64_t to_row, const char* from, int64_t from_column,
                          Row from_row, int64_t rows, int64_t columns) {
-  constexpr int64_t N = 8, size = sizeof(T);
+  constexpr int64_t N = kSquare<T>, size = sizeof(T);
   for (int64_t r = 0; r < rows; r += N) {
     const int64_t at = std::min(r, rows - N);
     for (int64_t c = 0; c < columns; c += N) {
@@ -190,10 +197,10 @@ template <class T>
 void transpose(char* to, int64_t to_row, const char* from, int64_t from_column,
                int64_t from_row, int64_t rows, int64_t columns) {
   constexpr int64_t size = sizeof(T);
-  if (columns < 8 || rows < 8) {
+  if (columns < kSquare<T> || rows < kSquare<T>) {
     return transpose_singly<T>(to, to_row, from, from_column, from_row, rows, columns);
   }
-  // Vectors of the next level are too wide for rows of 8.
+  // Vectors of the next level are too wide for rows of squares.
   with_isa<Isa::V3>([=] {
     const auto turn = [=](auto row) {
       turn_squares<T>(to, to_row, from, from_column, row, rows, columns);

@@ -76,3 +76,58 @@ def test_narrow_numbers_are_those_of_wider_ones(dtype):
         twice = pkg.empty(70_001, dtype=kind).uniform_(0, 2).to(pkg.float64).numpy()
         assert np.array_equal(unit * 2, twice)
         assert np.array_equal(np.unique(unit), np.arange(2**digits) / 2**digits)
+
+
+SHAPES = [
+    (),
+    (0,),
+    (3, 0, 5),
+    (1,),
+    (1_025,),
+    (40_000,),
+    (3, 700),
+    (700, 3),
+    (1, 1, 5_000),
+]
+SHAPES += [(2, 1, 3, 2, 5, 2, 40), (2, 2, 1, 3, 2, 1, 5, 2, 30)]
+
+
+def as_laid(x):
+    """The same elements as they may lie in memory."""
+    yield pkg.tensor(x)
+    if x.ndim:
+        yield pkg.tensor(np.ascontiguousarray(x.T)).permute(*range(x.ndim)[::-1])
+        yield pkg.tensor(np.repeat(x, 2, -1))[..., ::2]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_one_element_that_differs(dtype, shape):
+    """equal and allclose look at pieces, of 256 elements first: none is left out."""
+    x = RNG.integers(0, 2, shape).astype(dtype)
+    for a in as_laid(x):
+        for b in as_laid(x):
+            assert pkg.equal(a, b)
+            assert pkg.allclose(a, b)
+    edges = {0, 1, 255, 256, 257, 2_303, 2_304, x.size // 2, x.size - 2, x.size - 1}
+    for at in edges & set(range(x.size)):
+        y = x.copy()
+        y.reshape(-1)[at] = 1 - y.reshape(-1)[at]
+        for a, b in zip(as_laid(x), as_laid(y)):
+            assert not pkg.equal(a, b)
+            assert not pkg.allclose(b, a)
+
+
+def test_equal_tells_nan_and_shapes_apart():
+    x = pkg.zeros([50, 60])
+    assert pkg.equal(x, x.double())
+    assert pkg.equal(x[:1].expand(50, 60), x)
+    assert not pkg.equal(x, x[:1])
+    assert not pkg.equal(x, x.reshape(60, 50))
+    x[49, 59] = float("nan")
+    assert not pkg.equal(x, x)
+    assert not pkg.allclose(x, x)
+    assert pkg.allclose(x, x, equal_nan=True)
+    x.requires_grad_()
+    assert not pkg.equal(x, x)
+    assert not pkg.equal(x * 2, x.detach())

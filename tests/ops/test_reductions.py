@@ -219,3 +219,80 @@ def test_extremes_of_what_repeats(shape, dtype):
                 pkg.norm(got, p, 0).numpy(),
                 np.abs(want).max(0) if p > 0 else np.abs(want).min(0),
             )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "rows", [0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 20]
+)
+def test_columns_of_few_rows(dtype, rows, level):
+    """Up to 16 rows are added to the results at once, 8, 4 and 1 at a time."""
+    for columns in (1, 5, 16, 63, 64, 65, 1_023, 1_024, 1_025, 5_001):
+        x = values(dtype, (max(rows, 1), columns), rows)[:rows]
+        wide = x.double().numpy()
+        for name, laid in layouts(x) if rows else [("dense", x)]:
+            count = pkg.count_nonzero(laid, 0).numpy()
+            np.testing.assert_array_equal(count, np.count_nonzero(wide, 0), name)
+            for f in ("sum", "prod", "amax", "amin"):
+                if rows == 0 and f.startswith("am"):
+                    continue
+                got = getattr(laid, f)(0).double().numpy()
+                want = getattr(wide, {"amax": "max", "amin": "min"}.get(f, f))(0)
+                if dtype not in FLOATS and f == "prod":
+                    want = laid.long().numpy().prod(0)
+                limit = RELATIVE.get(dtype, 0)
+                np.testing.assert_allclose(got, want, limit, 1e-7, err_msg=name)
+            if dtype in FLOATS:
+                got = pkg.norm(laid, 2, 0).double().numpy()
+                limit = RELATIVE[dtype]
+                np.testing.assert_allclose(got, np.sqrt((wide**2).sum(0)), limit)
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3, 7, 8, 13])
+def test_rows_that_are_repeated(copies):
+    x = np.random.default_rng(copies).uniform(0.5, 2, (1, 3, 1_500)).astype("float32")
+    for dims in ((0,), (0, 1)):
+        many = pkg.tensor(x).expand(copies, 3, 1_500)
+        wide = np.repeat(x, copies, 0).astype("float64")
+        np.testing.assert_allclose(many.sum(dims).numpy(), wide.sum(dims), 2e-6)
+        got = pkg.norm(many, 2, dims).numpy()
+        np.testing.assert_allclose(got, np.sqrt((wide**2).sum(dims)), 2e-6)
+    np.testing.assert_allclose(many.prod(0).numpy(), wide.prod(0), 2e-7)
+    np.testing.assert_allclose(many.var(0, correction=0).numpy(), wide.var(0), 0, 1e-12)
+
+
+def test_products_whose_parts_float32_does_not_hold():
+    factors = np.array([1e30, 1e20, 1e-30, 1e-25, 1e15, 3.0, 1e-20, 1e9], "float32")
+    for rows in (factors, factors[::-1], np.sort(factors)):
+        x = pkg.tensor(np.repeat(rows[:, None], 200, 1))
+        want = rows.astype("float64").prod()
+        for part in (x, x.t().contiguous().t(), pkg.cat([x, x], 1)[:, ::2]):
+            np.testing.assert_allclose(part.prod(0).numpy(), want, 1e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "float64"])
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e-22, 1e-19, 1e-13, 1e18, 1e30])
+def test_norms_around_runs_and_limits(dtype, scale):
+    """Runs have 4096 elements, groups in them 128; squares may be lost or infinite."""
+    if dtype == "float16" and scale != 1:
+        pytest.skip("no number of float16")
+    rng = np.random.default_rng(0)
+    for n in (0, 1, 2, 7, 8, 127, 128, 129, 255, 257, 4_095, 4_096, 4_097, 12_300):
+        x = pkg.tensor(rng.standard_normal(n) * scale).to(getattr(pkg, dtype))
+        wide = x.double().numpy()
+        want = np.sqrt((wide**2).sum())
+        limit = {"float16": 1e-3, "bfloat16": 8e-3, "float64": 1e-14}.get(dtype, 2e-7)
+        for laid in (x, pkg.stack([x, x], 1)[:, 0], x.flip(0)):
+            np.testing.assert_allclose(pkg.norm(laid).double().numpy(), want, limit)
+        if n > 128:
+            x[n - 100] = float("inf")
+            assert pkg.norm(x) == float("inf")
+            x[3] = float("nan")
+            assert pkg.norm(x).isnan()
+
+
+def test_a_large_number_among_those_whose_squares_are_lost():
+    x = np.full(5_000, 1e-25, "float32")
+    x[4_500] = 1e-24
+    want = np.sqrt((x.astype("float64") ** 2).sum())
+    np.testing.assert_allclose(pkg.norm(pkg.tensor(x)).numpy(), want, 2e-7)

@@ -2,7 +2,7 @@
 """sort and topk for every dtype, length and layout, against NumPy's stable sort.
 
 Lengths lie around the limits of the ways to sort: ranks of 8, 16, 32 and 64 elements,
-radix sort, selection in blocks of 512.
+the 16 bits that decide (2048), radix sort, selection in blocks of 512.
 """
 
 import numpy as np
@@ -32,6 +32,8 @@ LENGTHS = [
     511,
     513,
     1_025,
+    2_047,
+    2_049,
     5_000,
 ]
 EXTREMES = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-7, -1e-7]
@@ -145,3 +147,41 @@ def test_a_few_of_many(dtype, kind):
                 np.testing.assert_array_equal(found.indices, places)
                 values = np.take_along_axis(x, places, 1)
                 assert found.values.numpy().tobytes() == values.tobytes()
+
+
+def alike(dtype, n, kind):
+    """Numbers whose keys differ late, in few bits, or in the first and last alone."""
+    high = np.iinfo(dtype).max
+    if kind == "late":  # all but a few share the first 16 bits in which any two differ
+        x = RNG.integers(0, 1000, n)
+        x[:: n // 4] = high - 5
+    elif kind == "few bits":
+        x = high - RNG.integers(0, 200, n)
+    elif kind == "both ends":
+        x = RNG.choice([0, 1, high - 1, high], n)
+    elif kind == "falling":
+        x = np.arange(n)[::-1] * (high // n // 3)
+    else:  # runs that end in another order
+        x = np.arange(n) // 9 * (high // n) - np.arange(n) % 9
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32"])
+@pytest.mark.parametrize("kind", ["late", "few bits", "both ends", "falling", "runs"])
+@pytest.mark.parametrize("n", [65, 100, 512, 2_048])
+@pytest.mark.parametrize("descending", [False, True])
+def test_keys_that_differ_in_some_bits(dtype, kind, n, descending):
+    x = np.stack([alike(dtype, n, kind), alike(dtype, n, kind)])
+    x[1] = -x[1]
+    where = stable_order(x, 1, descending)
+    floats = x.astype("float64" if dtype == "int64" else "float32")
+    for numbers in (x, floats):
+        order = where if numbers is x else stable_order(numbers, 1, descending)
+        for given in (
+            pkg.tensor(numbers),
+            pkg.tensor(np.repeat(numbers, 2, 1))[:, ::2],
+        ):
+            values, places = given.sort(1, descending)
+            np.testing.assert_array_equal(places.numpy(), order)
+            wanted = np.take_along_axis(numbers, order, 1)
+            np.testing.assert_array_equal(values.numpy(), wanted)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blocks and staging (cpp/tensor/staging.cc): every way to lie, against NumPy.
 
-Sizes stand around the limits of the code: vectors, squares of 8, rows of 64 that are
-cut another way, tiles of 128 or 256 columns, blocks of 1,024 elements, cells of 8,192.
+Sizes stand around the limits of the code: vectors, squares of 8 or 4, rows of 64 that
+are cut another way, tiles of 128 or 256 columns, blocks of 1,024 elements, cells of
+8,192.
 """
 
 import numpy as np
@@ -20,6 +21,11 @@ SHAPES = [
     (3, 70),
     (70, 3),
     (7, 9),
+    (3, 4),
+    (4, 4),
+    (5, 6),
+    (6, 67),
+    (4, 129),
     (300, 7),
     (8, 64),
     (63, 65),

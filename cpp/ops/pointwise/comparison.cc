@@ -42,8 +42,13 @@ struct LeftShift {
       return uint8_t(n) < 8 ? x : T(0);
     }
     constexpr uint64_t bits = 8 * sizeof(T);
+    if constexpr (sizeof(T) == 8) {
+      // No remainder: the compiler narrows that to 32 bits, and widens it again.
+      const bool all = wraps(n) & ~(bits - 1);
+      const uint64_t shifted = wraps(x) << (all ? 0 : wraps(n));
+      return T(all ? 0 : shifted);
+    }
     const T shifted = T(wraps(x) << (wraps(n) % bits));
-    if constexpr (sizeof(T) == 8) return wraps(n) & ~(bits - 1) ? T(0) : shifted;
     return uint64_t(wraps(n)) < bits ? shifted : T(0);
   }
 };
@@ -61,9 +66,9 @@ struct RightShift {
     constexpr uint64_t bits = 8 * sizeof(T);
     // AVX2 has no arithmetic shift of 64 bits to the right, and no unsigned comparison.
     if constexpr (sizeof(T) == 8) {
-      const uint64_t count = wraps(n), last = bits - 1;
-      const uint64_t part = (wraps(x) ^ wraps(sign)) >> (count & last);
-      return T((count & ~last ? 0 : part) ^ wraps(sign));
+      const bool all = wraps(n) & ~(bits - 1);
+      const uint64_t part = (wraps(x) ^ wraps(sign)) >> (all ? 0 : wraps(n));
+      return T((all ? 0 : part) ^ wraps(sign));
     }
     const T shifted = T(x >> (wraps(n) % bits));
     return uint64_t(wraps(n)) < bits ? shifted : sign;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/pointwise/power.cc: powers, with broadcasting and type promotion.
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/number_fits.h"
 #include "base/vecmath.h"
@@ -9,25 +12,66 @@
 namespace pkg::ops {
 namespace {
 
-struct Power {
+struct Power {  // of floats
   template <class T>
   T operator()(T x, T y) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      return vec::pow(x, y);
-    } else {
-      if (y < 0) {  // 1 / x^-y, rounded towards zero
-        if constexpr (std::is_signed_v<T>) {
-          if (x == -1) return y % 2 ? T(-1) : T(1);
-        }
-        return x == 1 ? T(1) : T(0);
-      }
-      T result = 1;
-      for (auto n = uint64_t(y); n; n >>= 1) {
-        if (n & 1) result = T(wraps(result) * wraps(x));
-        x = T(wraps(x) * wraps(x));
-      }
-      return result;
+    return vec::pow(x, y);
+  }
+};
+
+// Of integers, which wrap: a chunk at once, by as many squares as its largest exponent
+// takes, without a branch for each element.
+template <class T>
+struct IntegerPower {
+  // Vectors have no products of bytes.
+  using Wide = std::conditional_t<sizeof(T) == 1, uint16_t, std::make_unsigned_t<T>>;
+  static constexpr int64_t kChunk = 256;
+  T x[kChunk], y[kChunk];
+  Wide power[kChunk], left[kChunk], result[kChunk];
+
+  [[gnu::always_inline]] void raise(const T* from, const T* exponents, T* out, int64_t n) {
+    std::make_unsigned_t<T> any = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      x[i] = from[i];
+      y[i] = exponents[i];
+      any |= wraps(y[i]);
+      power[i] = Wide(x[i]);
+      left[i] = Wide(y[i]);
+      result[i] = 1;
     }
+    const auto most = any & wraps(std::numeric_limits<T>::max());
+    const int steps = int(std::bit_width(uint64_t(most)));
+    for (int bit = 0; bit < steps; ++bit) {
+      for (int64_t i = 0; i < n; ++i) {
+        const Wide chosen = Wide(0 - Wide(left[i] & 1));
+        result[i] = Wide(result[i] * Wide(Wide(Wide(power[i] ^ 1) & chosen) ^ 1));
+        power[i] = Wide(power[i] * power[i]);
+        left[i] = Wide(left[i] >> 1);
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) out[i] = T(result[i]);
+    if constexpr (std::is_signed_v<T>) {
+      for (int64_t i = 0; any != most && i < n; ++i) {
+        if (y[i] < 0) out[i] = inverse(x[i], y[i]);
+      }
+    }
+  }
+  // 1 / x^-y, rounded towards zero.
+  static T inverse(T x, T y) {
+    if (x == -1) return y % 2 ? T(-1) : T(1);
+    return x == 1 ? T(1) : T(0);
+  }
+
+  static void block(const void*, char* const* data, int64_t n) {
+    with_isa([=] {
+      IntegerPower chunk;
+      auto* out = reinterpret_cast<T*>(data[0]);
+      auto* x = reinterpret_cast<const T*>(data[1]);
+      auto* y = reinterpret_cast<const T*>(data[2]);
+      for (int64_t at = 0; at < n; at += kChunk) {
+        chunk.raise(x + at, y + at, out + at, std::min(kChunk, n - at));
+      }
+    });
   }
 };
 
@@ -73,7 +117,16 @@ void power_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
     if (number == -1) return run_floating([](auto x) { return decltype(x)(1) / x; });
     if (number == -2) return run_floating([](auto x) { return decltype(x)(1) / (x * x); });
   }
-  run_binary(out, a, b, dtype, kNumberType, Long<Power>{});
+  if (is_floating(dtype)) return run_binary(out, a, b, dtype, kFloatType, Long<Power>{});
+  kNumberType(dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      Pointwise kernel{IntegerPower<T>::block, nullptr};
+      kernel.add(out, dtype);
+      add_operand(kernel, a, dtype, dtype, Numbers::Rounded);
+      add_operand(kernel, b, dtype, dtype, Numbers::Rounded);
+      run_pointwise(kernel);
+    }
+  });
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {

@@ -50,7 +50,9 @@ void def_kind_of_number(Library& m, const char* name, const char* doc, F) {
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_sign(
-      m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -wraps(x); },
+      m.def("neg(Tensor self) -> Tensor"),
+      // As a byte at once: the compiler negates what C++ has widened as 16 bits.
+      [](auto x) -> decltype(x) { return decltype(x)(-wraps(x)); },
       [](uint16_t bits) { return uint16_t(bits ^ 0x8000); })
       .shape([](const Tensor& self) {
         PKG_CHECK(self.dtype() != DType::Bool, RuntimeError,

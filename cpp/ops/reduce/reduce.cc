@@ -39,10 +39,14 @@ Two along(const char* op,
   return {reshape(value, sizes), reshape(index, sizes)};
 }
 
+// What an element of a reduction costs, for element_cost(): it is read, in order.
+constexpr double kReadNanoseconds = 0.1;
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("sum(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) "
         "-> Tensor")
       .doc("Sum over dim (all by default); integers are summed in int64.")
+      .element_cost(kReadNanoseconds)
       .shape([](const Tensor& self, const Dims& dim, bool keepdim,
                 std::optional<DType> dtype) {
         return Spec{reduced_shape("sum", self, dim, keepdim), sum_dtype("sum", self, dtype),
@@ -68,6 +72,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   for (const char* name : {"amax", "amin"}) {
     m.def(str(name, "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"))
         .doc("Extreme value over dim; NaN wins; ties share the gradient.")
+        .element_cost(kReadNanoseconds)
         .shape([](const Tensor& self, const Dims& dim, bool keepdim) {
           PKG_CHECK(reduced_count("amax", self.sizes(), dim) > 0, IndexError,
                     "[amax] Expected reduction over at least one element, got shape ",
@@ -126,6 +131,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("count_nonzero(Tensor self, int[]? dim=None) -> Tensor")
       .doc("How many elements over dim are not zero, as int64.")
+      .element_cost(kReadNanoseconds)
       .shape([](const Tensor& self, const Dims& dim) {
         return Spec{reduced_shape("count_nonzero", self, dim, false), DType::Int64,
                     self.device()};

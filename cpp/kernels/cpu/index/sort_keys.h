@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -89,6 +90,51 @@ Item<Key>* radix_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* o
     for (int64_t i = 0; i < n; ++i) items[i] = {keys[i], decltype(Item<Key>::at)(i)};
   }
   return items;
+}
+
+inline constexpr int64_t kWindowLine = 2048;
+
+/// The same of a line that is not long: by the 16 bits from the first on in which keys
+/// differ, after which few are out of place.  Where many are, as radix_sort does.
+template <class Key>
+Item<Key>* window_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* other) {
+  using At = decltype(Item<Key>::at);
+  Key differ = 0;
+  with_isa([=, &differ] {
+    const Key first = keys[0];
+    Key all = 0;
+    for (int64_t i = 0; i < n; ++i) all |= keys[i] ^ first;
+    differ = all;
+  });
+  const int bits = int(std::bit_width(differ)), shift = std::max(0, bits - 16);
+  if (bits <= 8) return radix_sort(keys, n, items, other);  // one pass at most
+  uint32_t counts[2][256] = {};
+  for (int64_t i = 0; i < n; ++i) {
+    const Key part = keys[i] >> shift;
+    ++counts[0][part & 255];
+    ++counts[1][part >> 8 & 255];
+  }
+  for (auto& count : counts) {
+    uint32_t sum = 0;
+    for (uint32_t& one : count) sum += std::exchange(one, sum);
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    items[counts[0][keys[i] >> shift & 255]++] = {keys[i], At(i)};
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    other[counts[1][items[i].key >> shift >> 8 & 255]++] = items[i];
+  }
+  if (shift == 0) return other;
+  int64_t moves = 4 * n;
+  for (int64_t i = 1; i < n; ++i) {
+    const Item<Key> item = other[i];
+    int64_t k = i;
+    for (; k > 0 && other[k - 1].key > item.key; --k) other[k] = other[k - 1];
+    other[k] = item;
+    moves -= i - k;
+    if (moves < 0) return radix_sort(keys, n, items, other);
+  }
+  return other;
 }
 
 }  // namespace pkg

@@ -276,11 +276,11 @@ class Walk {
   void repeat(void* states, int64_t n) const {
     if (copies_ == 1) return;
     const int64_t bytes = n * fold_.state;
-    States once(bytes), before(bytes);
-    std::memcpy(once.data(), states, size_t(bytes));
+    const bool doubled = std::has_single_bit(uint64_t(copies_));
+    States once(doubled ? 0 : bytes);
+    if (!doubled) std::memcpy(once.data(), states, size_t(bytes));
     for (int bit = int(std::bit_width(uint64_t(copies_))) - 2; bit >= 0; --bit) {
-      std::memcpy(before.data(), states, size_t(bytes));
-      fold_.merge(states, before.data(), n);
+      fold_.merge(states, states, n);
       if (copies_ >> bit & 1) fold_.merge(states, once.data(), n);
     }
   }

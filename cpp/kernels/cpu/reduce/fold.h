@@ -31,9 +31,9 @@ struct Fold {
   DType type;     // of the elements in a Block: others are converted on the way
   int64_t state;  // bytes of a state
   void (*start)(void* states, int64_t n);
-  void (*rows)(const Block& block, void* states);     // state i takes in row i
-  void (*columns)(const Block& block, void* states);  // state j takes in column j
-  void (*merge)(void* states, const void* later, int64_t n);
+  void (*rows)(const Block& block, void* states);             // state i takes in row i
+  void (*columns)(const Block& block, void* states);          // state j takes in column j
+  void (*merge)(void* states, const void* later, int64_t n);  // `later` may be `states`
   double parameter = 0;
   bool repeats_once = false;  // an element that is seen again changes nothing
 };

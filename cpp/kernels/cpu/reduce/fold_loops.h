@@ -105,9 +105,11 @@ struct FoldLoops {
     std::fill_n(static_cast<State*>(states), n, F::start);
   }
   static void merge(void* states, const void* later, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      F::merge(static_cast<State*>(states)[i], static_cast<const State*>(later)[i]);
-    }
+    auto* to = static_cast<State*>(states);
+    auto* from = static_cast<const State*>(later);
+    with_isa([=] {
+      for (int64_t i = 0; i < n; ++i) F::merge(to[i], from[i]);
+    });
   }
 
   static void rows(const Block& block, void* to) {
@@ -144,31 +146,48 @@ struct FoldLoops {
   }
 
  private:
+  static constexpr int64_t kFewRows = 16;  // what they come to is not kept on the way
+
   static void take(Local& total, In x, double p) {
     total = F::combine(total, F::load(x, p));
   }
+  /// Column j of so many rows: by a tree, so that no element waits for all before it.
+  template <int64_t rows>
+  static Local column(const In* x, int64_t step, double p) {
+    if constexpr (rows == 1) return F::load(*x, p);
+    else {
+      return F::combine(column<rows / 2>(x, step, p),
+                        column<rows / 2>(x + rows / 2 * step, step, p));
+    }
+  }
+  /// take(j, what the column comes to) for all columns of some rows at a time.
+  template <class Take>
+  static void in_columns(const In* x, int64_t step, int64_t rows, int64_t wide, double p,
+                         Take take) {
+    const auto some = [&]<int64_t n>(std::integral_constant<int64_t, n>) {
+      for (; rows >= n; rows -= n, x += n * step) {
+        for (int64_t j = 0; j < wide; ++j) take(j, column<n>(x + j, step, p));
+      }
+    };
+    some(std::integral_constant<int64_t, 8>());
+    some(std::integral_constant<int64_t, 4>());
+    some(std::integral_constant<int64_t, 1>());
+  }
 
   static void strip(const Block& b, int64_t rows, int64_t wide, State* states) {
-    Local local[kMostColumns];
     const int64_t step = wide == b.n ? b.stride : wide;
     const double p = b.parameter;
     auto* x = static_cast<const In*>(b.x);
+    if (rows <= kFewRows && wide == b.n) {
+      return in_columns(x, step, rows, wide, p,
+                        [states](int64_t j, Local total) { F::absorb(states[j], total); });
+    }
+    Local local[kMostColumns];
     for (int64_t row = 0; row < rows; row += kDepth) {
-      const int64_t end = std::min(rows, row + kDepth);
       for (int64_t j = 0; j < wide; ++j) local[j] = F::identity();
-      int64_t r = row;
-      for (; r + 4 <= end; r += 4) {
-        const In *x0 = x + r * step, *x1 = x0 + step, *x2 = x1 + step, *x3 = x2 + step;
-        for (int64_t j = 0; j < wide; ++j) {
-          const Local a = F::combine(F::load(x0[j], p), F::load(x1[j], p));
-          const Local c = F::combine(F::load(x2[j], p), F::load(x3[j], p));
-          local[j] = F::combine(local[j], F::combine(a, c));
-        }
-      }
-      for (; r < end; ++r) {
-        const In* x0 = x + r * step;
-        for (int64_t j = 0; j < wide; ++j) take(local[j], x0[j], p);
-      }
+      in_columns(
+          x + row * step, step, std::min(kDepth, rows - row), wide, p,
+          [&local](int64_t j, Local total) { local[j] = F::combine(local[j], total); });
       for (int64_t at = 0; at < wide; at += b.n) {
         for (int64_t j = 0; j < b.n; ++j) F::absorb(states[j], local[at + j]);
       }

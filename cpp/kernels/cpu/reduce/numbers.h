@@ -2,6 +2,7 @@
 // kernels/cpu/reduce/numbers.h: what sums take and give.
 #pragma once
 
+#include "base/isa.h"
 #include "tensor/copy.h"
 
 namespace pkg {
@@ -15,6 +16,12 @@ inline Tensor summands(const Tensor& self, DType result) {
 template <class S>
 void write_numbers(const S* from, void* to, DType dtype, int64_t n) {
   visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_same_v<S, double> && std::is_same_v<T, float>) {
+      auto* out = static_cast<float*>(to);
+      return with_isa([=] {
+        for (int64_t i = 0; i < n; ++i) out[i] = float(from[i]);
+      });
+    }
     for (int64_t i = 0; i < n; ++i) {
       T& out = static_cast<T*>(to)[i];
       if constexpr (std::is_same_v<T, bool>) out = from[i] != S(0);
