@@ -20,10 +20,10 @@ graph::Body body_of(const char* function, const pkg_body* body) {
           nodes_of(function, body->targets, body->n_targets)};
 }
 
-class Callback final : public graph::Function {
+class CallbackFunction final : public graph::Function {
  public:
-  Callback(pkg_function_fn run, void* user_data, void (*destroy)(void*),
-           std::vector<DType> dtypes)
+  CallbackFunction(pkg_function_fn run, void* user_data, void (*destroy)(void*),
+                   std::vector<DType> dtypes)
       : Function("PyFunc"),
         run_(run),
         user_data_(user_data),
@@ -59,7 +59,7 @@ class Callback final : public graph::Function {
   }
 
  private:
-  ~Callback() override {
+  ~CallbackFunction() override {
     if (destroy_) destroy_(user_data_);
   }
   pkg_function_fn run_;
@@ -146,7 +146,7 @@ pkg_operation* pkg_graph_function(pkg_graph* handle, const char* name, pkg_funct
     for (size_t i = 0; dtypes && i < n_outputs; ++i) {
       kinds.push_back(dtype_of_code(function, dtypes[i]));
     }
-    const auto made = Ref<Callback>::make(run, user_data, destroy, kinds);
+    const auto made = Ref<CallbackFunction>::make(run, user_data, destroy, kinds);
     graph::Graph& graph = graph_of(function, handle);
     PKG_CHECK(run && (dtypes || n_outputs == 0), TypeError, "[", function,
               "] expected a function and the dtypes of its results, got NULL.");

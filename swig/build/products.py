@@ -17,7 +17,7 @@ from pathlib import Path
 from kit.build.incremental import BuildError, Runner, Step, parse_depfile
 from kit.build.options import find_swig
 from toolchain import Config, git_version
-from units import is_whole, units_of
+from units import LESS, is_optimised_less, is_whole, units_of
 
 # Without -nogil, which tells a free-threaded interpreter that no lock is needed: see
 # docs/architecture.md, "The GIL".
@@ -212,22 +212,29 @@ class Products:
     ) -> Step:
         label = source.name if source.is_absolute() else source.as_posix()
         inputs = [source]
+        less = is_optimised_less(source)
         if headers and self.config.precompiles:
-            header = self.folder / "pch" / f"{headers}.h"
+            header = self._precompiled(headers, less)
             flags = [*flags, "-include", str(header), *PRECOMPILED_FLAGS]
             inputs.append(header.with_suffix(".h.gch"))  # the depfile does not have it
         output = self.folder / folder / f"{label}.o"
-        return self._step("compiled", label, inputs, output, flags)
+        return self._step("compiled", label, inputs, output, flags, less)
 
     def _step(
-        self, verb: str, label: str, inputs: list[Path], output: Path, flags: list[str]
+        self,
+        verb: str,
+        label: str,
+        inputs: list[Path],
+        output: Path,
+        flags: list[str],
+        less: bool,
     ) -> Step:
         depfile = output.with_suffix(".d")
         return Step(
             verb=verb,
             label=label,
             command=[
-                *[*self.config.cxx, *self.config.compile_flags, *flags, "-Icpp"],
+                *[*self.config.cxx, *self.config.flags(less), *flags, "-Icpp"],
                 *["-MMD", "-MF", str(depfile), "-c", str(inputs[0]), "-o", str(output)],
             ],
             output=output,
@@ -236,18 +243,25 @@ class Products:
             identity=self.config.version,
         )
 
+    def _precompiled(self, name: str, less: bool) -> Path:
+        """The file that begins what is compiled so: the compiler takes what it made of
+        a header with the same optimisation only."""
+        return self.folder / "pch" / f"{name}{'_less' if less else ''}.h"
+
     def _precompile(self, names: list[str]) -> None:
         """Makes pch/NAME.h and what the compiler makes of it."""
         if not self.config.precompiles:
             return
         steps = []
-        for name in names:
-            header = self.folder / "pch" / f"{name}.h"
+        less_too = {PRECOMPILED_LAYERS[Path(folder).parts[1]] for folder in LESS}
+        wanted = [(name, False) for name in names]
+        for name, less in [*wanted, *((name, True) for name in sorted(less_too))]:
+            header = self._precompiled(name, less)
             lines = [f'#include "{file}"\n' for file in PRECOMPILED[name]]
             _write(header, "".join(lines))
             output = header.with_suffix(".h.gch")
             flags = [*self._flags(name), "-x", "c++-header"]
-            step = self._step("precompiled", f"{name}.h", [header], output, flags)
+            step = self._step("precompiled", header.name, [header], output, flags, less)
             step.environment["CCACHE_DISABLE"] = "1"  # it is large, and soon made
             steps.append(step)
         self.runner.run(steps)

@@ -38,6 +38,9 @@ COMMON_FLAGS = [
     # GCC keeps pairs of int32 in MMX registers, which leaves those of x87 unusable.
     *(["-mno-mmx"] if platform.machine() == "x86_64" else []),
 ]
+# The optimisation, and that of the sources which need less of it (units.py).  CXXFLAGS
+# come after either.
+FULL, LESS = "-O3", ["-O1", "-finline-small-functions", "-fpartial-inlining"]
 WARNINGS = ["-Wall", "-Wextra", "-Wno-restrict"]
 
 
@@ -54,6 +57,14 @@ class Config:
     precompiles: bool  # headers, which takes a third off a build from clean
     together: bool  # compiles sources, see units.py
 
+    def flags(self, less: bool) -> list[str]:
+        """compile_flags, for some sources with less optimisation: not in builds for
+        debugging, nor by Clang, which has other options."""
+        if not less or not self.precompiles:
+            return self.compile_flags
+        at = self.compile_flags.index(FULL)
+        return [*self.compile_flags[:at], *LESS, *self.compile_flags[at + 1 :]]
+
     @classmethod
     def from_environment(cls, root: Path) -> Config:
         env = os.environ
@@ -68,7 +79,7 @@ class Config:
         if debug or sanitizers:
             optimise = ["-O1", "-g", "-fno-omit-frame-pointer"]
         else:
-            optimise = ["-O3", "-g0", "-DNDEBUG"]
+            optimise = [FULL, "-g0", "-DNDEBUG"]
         checks = []
         if sanitizers:
             checks = [f"-fsanitize={','.join(sanitizers)}", "-fno-sanitize-recover=all"]
