@@ -88,7 +88,6 @@ struct Call : Reader {
       return ReadValue<Reader>::run(param, object, out);
     } catch (const IntTooBig& error) { throw error.named(op.schema.name, param.name); }
   }
-  static std::string type_of(PyObject* object) { return Py_TYPE(object)->tp_name; }
   static bool is_tensor(PyObject* object) { return python::is_tensor(object); }
   static void warn_deprecated(const std::string& text) {
     if (PyErr_WarnEx(PyExc_DeprecationWarning, text.c_str(), 1) < 0) throw_python_error();
