@@ -12,7 +12,6 @@ import secrets
 import socket
 import sys
 import threading
-from contextlib import suppress
 from typing import IO, Any
 
 __all__ = ["VARIABLE", "Channel"]
@@ -29,7 +28,6 @@ class Channel:
         host = socket.gethostname() if elsewhere else "127.0.0.1"
         bound = "" if elsewhere else host
         self.codes: dict[int, int] = {}  # of ranks that have ended, in that order
-        self.announced: list[int] = []  # ranks that were about to end, in that order
         self.error: Exception | None = None  # of writing
         self.changed = threading.Condition()
         self._token = secrets.token_hex(16)
@@ -63,26 +61,21 @@ class Channel:
                 if not hmac.compare_digest(token, self._token.encode()):
                     return
                 connection.settimeout(None)
-                self._listen(int(rank), lines, connection)
+                self._listen(int(rank), lines)
         except (OSError, ValueError):  # the worker is gone, or is none of ours
             pass
         finally:
             with self.changed:
                 self._connections.pop(connection, None)
 
-    def _listen(self, rank: int, lines: IO[bytes], connection: socket.socket) -> None:
-        # "1line" and "2line" of stdout and stderr; "e", which waits for an answer,
-        # where the program is about to end; then "xcode".
+    def _listen(self, rank: int, lines: IO[bytes]) -> None:
+        # "1line" and "2line" of stdout and stderr, then "xcode".
         for line in lines:
             kind, rest = line[:1], line[1:]
             if kind == b"x":
                 with self.changed:
                     self.codes[rank] = int(rest)
                     self.changed.notify_all()
-            elif kind == b"e":
-                self.announced.append(rank)
-                with suppress(OSError):  # it was told to end meanwhile
-                    connection.sendall(b"\n")
             else:
                 self.write("stdout" if kind == b"1" else "stderr", rest)
 

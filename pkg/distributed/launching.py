@@ -120,18 +120,6 @@ class _Run:
     def failed(self) -> bool:
         return any(self.codes.values())
 
-    def first_failed(self) -> int | None:
-        """The rank that failed first.
-
-        Not always the first whose code came: the end of a rank ends others, which may
-        be sooner gone.  But a rank announces its end before another can learn of it.
-        """
-        failed = [rank for rank, code in self.codes.items() if code]
-        announced = [rank for rank in self.channel.announced if rank in failed]
-        if failed and failed[0] in announced:
-            return announced[0]
-        return failed[0] if failed else None
-
     def end(self) -> None:
         """End it and its ranks, in bounded time."""
         self.ending = True
@@ -204,17 +192,15 @@ def launch(
                 run.changed.wait_for(lambda: run.over() or run.failed())
                 if run.failed():
                     run.changed.wait_for(run.over, grace)
-                first = run.first_failed()  # of those that nobody has ended
         finally:
             run.end()
     if run.channel.error is not None:
         raise run.channel.error
-    if first is None:
-        first = run.first_failed()
+    first = next((code for code in run.codes.values() if code), None)
     if first is not None:
-        code = run.codes[first]
-        print(f"pkg: rank {first} ended with exit code {code}", file=sys.stderr)
-        return code
+        rank = next(rank for rank, code in run.codes.items() if code)
+        print(f"pkg: rank {rank} ended with exit code {first}", file=sys.stderr)
+        return first
     if len(run.codes) == count:
         return 0
     code = run.process.returncode or 1

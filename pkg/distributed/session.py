@@ -6,8 +6,6 @@ from __future__ import annotations
 import atexit
 import itertools
 import os
-import socket
-from contextlib import suppress
 from typing import NamedTuple
 
 from .._binding import core
@@ -36,8 +34,6 @@ _sessions = 0  # how many init() has begun
 _calls = itertools.count(1)  # since init() or join(), that have no name of their own
 _joins = 0  # of this session
 _at_exit = False  # whether shutdown is registered
-_process = 0  # that init() was called in, not a child of it
-_ANSWERS = 2.0  # seconds that the launcher has for an answer
 
 
 def _number(variable: str, text: str | None, default: float) -> float:
@@ -72,7 +68,7 @@ def init() -> None:
     ImportError where a launcher did and there is no MPI library with the standard ABI;
     HorovodInternalError after a rank was lost.  Does nothing if it is initialized.
     """
-    global _world, _over_mpi, _at_exit, _sessions, _calls, _joins, _process
+    global _world, _over_mpi, _at_exit, _sessions, _calls, _joins
     if is_initialized():
         return
     _world = None
@@ -84,7 +80,6 @@ def init() -> None:
     _world = _World(*numbers.tolist())
     _sessions += 1
     _calls, _joins = itertools.count(1), 0
-    _process = os.getpid()
     if not _at_exit:
         _at_exit = True
         atexit.register(_shutdown_at_exit)
@@ -101,25 +96,12 @@ def shutdown() -> None:
     core.Operator("shutdown", "horovod")().wait()
 
 
-def _announce_end() -> None:
-    # ``pkg launch`` hears of it before other ranks do, which may then fail and be gone
-    # before this one: worker.py holds the other end.
-    number = os.environ.get("PKG_LAUNCHED", "")
-    if not number.isdecimal() or os.getpid() != _process:
-        return
-    with suppress(OSError), socket.socket(fileno=os.dup(int(number))) as launcher:
-        launcher.settimeout(_ANSWERS)
-        launcher.sendall(b"\n")
-        launcher.recv(1)
-
-
 def _shutdown_at_exit() -> None:
-    # The core ends the session when Python is gone, so that ranks end in the order in
-    # which they fail, mostly.  But what waits for a collective would keep the
+    # The core ends the session when Python is gone: so a rank that fails ends before
+    # those that fail since it does.  But what waits for a collective would keep the
     # scheduler.
     global _world
     _world = None
-    _announce_end()
     if core.pending_tasks():
         core.Operator("shutdown", "horovod")()
 

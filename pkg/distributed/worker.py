@@ -92,17 +92,13 @@ def main(command: list[str]) -> int:
     prctl = ctypes.CDLL(None).prctl
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     channel = connect()
-    ours, theirs = socket.socketpair()
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    environment["PKG_LAUNCHED"] = str(theirs.fileno())
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PKG_LAUNCHED": "1"}
     inherited = [int(os.environ["PMI_FD"])] if "PMI_FD" in os.environ else []
-    inherited.append(theirs.fileno())
     program = subprocess.Popen(
         command, env=environment, pass_fds=inherited, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
     )  # fmt: skip
-    theirs.close()
 
     def end_program() -> None:
         if program.poll() is None:
@@ -120,22 +116,14 @@ def main(command: list[str]) -> int:
     def watch() -> None:
         # Until ``pkg launch`` says that all is over, or was killed.
         with suppress(OSError):
-            while channel.recv(1024):  # it knows that the program is about to end
-                with suppress(OSError):
-                    ours.sendall(b"\n")
+            while channel.recv(1024):
+                pass
         end_program()
-
-    def announce() -> None:
-        # The program waits for the answer: what ends since it does ends later.
-        with suppress(OSError):
-            if ours.recv(1):
-                copies.send(b"e")
 
     signal.signal(signal.SIGTERM, obey)
     copies = Copies(channel, program)
     watching = threading.Thread(target=watch, daemon=True)
     watching.start()
-    threading.Thread(target=announce, daemon=True).start()
     code = program.wait()
     copies.finish()
     copies.send(f"x{128 - code if code < 0 else code}".encode())

@@ -35,13 +35,6 @@ def test_the_exit_code_is_that_of_the_first_rank_that_failed():
     assert seconds < 40
 
 
-def test_the_rank_that_ended_the_others_counts_though_it_is_gone_after_them():
-    """Rank 1 stops the session, then takes two seconds to end; rank 0 does not."""
-    status, _, err, _ = launch(2, "ending", "fails late")
-    assert status == 7, err
-    assert "pkg: rank 1 ended with exit code 7" in err
-
-
 def test_ranks_that_do_not_end_are_ended():
     """Also one that ignores SIGTERM."""
     status, _, err, seconds = launch(2, "ending", "hangs", options=["--grace", "0.5"])
