@@ -8,7 +8,7 @@ from typing import Any
 
 from .._binding import core
 from .building import get_default_graph
-from .own_gradients import made_of, parts_of, replaced, through_own
+from .own_gradients import parts_of, replaced, through_own
 from .shapes import sizes_of
 from .symbols import Operation, Symbol, dtype_of
 
@@ -123,7 +123,7 @@ def gradients(
     stops = [graph.as_graph_element(s, allow_operation=False) for s in stop_gradients]
     stops = [s for s in dict.fromkeys(stops) if dtype_of(s).is_floating_point]
 
-    _refuse_ways_outside(graph, ys, given_xs, stops)
+    _refuse_begins(graph, ys, given_xs, stops)
     parts = parts_of(graph)
     ends = list(dict.fromkeys([*stops, *replaced(parts)]))
 
@@ -138,62 +138,42 @@ def gradients(
     return [g if g is None else shown.as_graph_element(g) for g in made]
 
 
-def _refuse_ways_outside(
-    graph: Any, ys: list[Any], xs: list[Any], stops: list[Any]
-) -> None:
-    # Those that the core does not see.  What a variable of a loop begins with is its
-    # value in the first turn alone: there is no gradient with respect to that in all of
-    # them.  And the function of a gradient adds operations where its part is.
+def _refuse_begins(graph: Any, ys: list[Any], xs: list[Any], stops: list[Any]) -> None:
+    # What a variable of a loop begins with is its value in the first turn alone: there
+    # is no gradient with respect to that in all of them.  So for each loop around here.
     ys = [y for y in ys if dtype_of(y).is_floating_point]
-    within = []  # the graphs from that of the ys to the one that is looked at
-
-    def is_used(symbol: Any) -> bool:
-        here = graph.as_graph_element(symbol)
-        if any(here is s for s in stops):
-            return False
-        return any(_way_leads(graph, y, here, stops) for y in ys)
-
-    around = graph
-    while around.is_body:
-        within.append(around)
-        for x in xs:
-            if isinstance(x, Symbol) and x.graph in within:
+    for x in xs:
+        for variable, begin in _variables_that_need(graph, x):
+            here = graph.as_graph_element(variable)
+            if any(here is s for s in stops):
                 continue
-            for variable, begin in _begins_that_need(around, x):
-                if is_used(variable):
-                    raise ValueError(
-                        f"Cannot compute gradient inside while loop with respect to op "
-                        f"'{x.op.name}'. We do not support taking the gradient wrt or "
-                        "through the initial value of a loop variable. Gradients can "
-                        "be computed through loop invariants or wrt the input "
-                        f"parameters to the loop body. (The loop's variable "
-                        f"{variable.name} begins with {begin.name}.)"
-                    )
-            outside = around.outer.as_graph_element(x, allow_operation=False)
-            for made in made_of(around.outer, outside):
-                if is_used(made):
-                    raise NotImplementedError(
-                        f"[gradients] expected ways from y to {x.name} that lie within "
-                        f"the loop or choice, got one through {made.name} outside of "
-                        "it, which has a gradient of its own. Hint: take the gradient "
-                        "outside."
-                    )
-        around = around.outer
+            if any(_way_leads(graph, y, here, stops) for y in ys):
+                name = x if isinstance(x, str) else x.op.name
+                raise ValueError(
+                    f"Cannot compute gradient inside while loop with respect to op "
+                    f"'{name}'. We do not support taking the gradient wrt or through "
+                    "the initial value of a loop variable. Gradients can be computed "
+                    "through loop invariants or wrt the input parameters to the loop "
+                    f"body. (The loop's variable {variable.name} begins with "
+                    f"{begin.name}.)"
+                )
 
 
-def _begins_that_need(loop: Any, x: Any) -> list[tuple[Any, Any]]:
-    # Of the loop whose body this is: what is made of x, in loops around it also by way
-    # of what their variables begin with.
-    if not loop.begins:
+def _variables_that_need(graph: Any, x: Any) -> list[tuple[Any, Any]]:
+    # Of the loops around: those that begin with what is made of x, also by way of such
+    # variables of loops further out, and what they begin with.
+    if not graph.is_body or (isinstance(x, Symbol) and x.graph is graph):
         return []
-    outer = loop.outer
-    outside = outer.as_graph_element(x, allow_operation=False)
-    ends = [outside, *made_of(outer, outside)]
-    if outer.is_body and not (isinstance(x, Symbol) and x.graph is outer):
-        ends += [variable for variable, _ in _begins_that_need(outer, x)]
-    return [
+    outer = graph.outer
+    try:
+        outside = outer.as_graph_element(x, allow_operation=False)
+    except KeyError:  # the name of what the part has itself
+        return []
+    further = _variables_that_need(outer, x)
+    ends = [outside, *(outer.as_graph_element(variable) for variable, _ in further)]
+    return further + [
         (variable, begin)
-        for variable, begin in loop.begins
+        for variable, begin in graph.begins
         if dtype_of(begin).is_floating_point
         and not _of_sizes_alone(begin)
         and any(_way_leads(outer, begin, end, []) for end in ends)

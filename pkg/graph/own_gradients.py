@@ -19,8 +19,8 @@ from .gradient_registry import gradient_of
 from .symbols import Operation, Symbol, dtype_of
 
 __all__ = [
-    "Own", "Plain", "asked", "made_of", "parts_of", "replace_gradient", "replaced",
-    "through_own", "with_gradient",
+    "Own", "Plain", "asked", "parts_of", "replace_gradient", "replaced", "through_own",
+    "with_gradient",
 ]  # fmt: skip
 
 # (ys, xs, grad_ys) to the gradients, of what the engine does alone.
@@ -161,16 +161,6 @@ def _leading(
             )
         )
     return found
-
-
-def made_of(graph: Any, x: Any) -> list[Any]:
-    """The outputs of parts with gradients of their own that lead to x, where the ways
-    that the engine knows of end."""
-    parts = parts_of(graph)
-    if not parts:
-        return []
-    leading = _leading(graph, parts, [x], [])
-    return [o for part, leads in zip(parts, leading) if leads for o in part.outputs]
 
 
 def asked(own: Own, grads: list[Any]) -> list[Any]:
