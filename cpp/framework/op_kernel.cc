@@ -285,12 +285,22 @@ CancellationManager* OpKernelContext::cancellation_manager() {
 
 ResourceMgr* OpKernelContext::resource_manager() const { return ResourceMgr::Global(); }
 
-void OpKernelContext::check_outputs() const {
+void OpKernelContext::check_outputs() {
+  // A kernel may put another tensor in the place of the one that it was given.
+  for (size_t i = 0; i < results_.size() && last_status().ok(); ++i) {
+    const Tensor given = outputs_[i];
+    if (!given.IsInitialized() || given.value().is_same(results_[i])) continue;
+    set_output(int(i), given);
+  }
   const Status& found = last_status();
   if (!found.ok()) throw_status(found, str("[Op:", form_.def->name, "]"));
   for (size_t i = 0; i < form_.output_types.size(); ++i) {
     PKG_CHECK(outputs_[i].IsInitialized(), InternalError, "missing value for output ", i,
               " of node ", form_.name, ": the kernel has not set it. [Op:", form_.def->name,
+              "]");
+    PKG_CHECK(outputs_[i].dtype() == form_.output_types[i], InternalError, "output ", i,
+              " expected to be of type ", DataTypeString(form_.output_types[i]),
+              ", the kernel gave ", outputs_[i].DebugString(), " [Op:", form_.def->name,
               "]");
   }
 }

@@ -274,7 +274,7 @@ class OpKernelContext : public KernelContext {
 
   /// After the kernel, when nobody uses the context any more: throws what is wrong, else the
   /// results, each of them once.
-  void check_outputs() const;
+  void check_outputs();
   pkg::Tensor take_output(size_t i);
   /// Lets go of all tensors: nobody uses it any more.
   void release();

@@ -20,6 +20,7 @@ from ..graph.definitions import (
     OpDefinition,
     definition_of,
 )
+from .direct import may_be_direct
 from .naming import MODULE_NAMES, fields, free, function_name, parameters
 from .plain_wrapper import Plain
 from .source_text import WIDTH, docstring, filled, literal, wrapped
@@ -119,13 +120,16 @@ class _Wrapper:
     def decorator(self) -> str:
         """What makes it a callable of the binding, where it can be one."""
         op = self.op
-        lists = op.one_list or any(item.is_list for item in op.inputs)
-        if lists or not self.direct or not op.inputs or not op.outputs:
+        if not self.direct or not may_be_direct(op):
             return ""
-        if any("type" in attr.type or "shape" in attr.type for attr in op.given):
-            return ""
-        result = [self.result] if self.several else []
-        return wrapped("@_direct(", [f'"{NAMESPACE}::{op.name}"', *result], ")\n")
+        parts = [f'"{NAMESPACE}::{op.name}"']
+        if self.several:
+            parts.append(self.result)
+        parts += [
+            f"{parameter}={literal(name)}"
+            for name, parameter in self._parameters.items() if parameter != name
+        ]  # fmt: skip
+        return wrapped("@_direct(", parts, ")\n")
 
     def structured(self) -> str:
         if self.several:

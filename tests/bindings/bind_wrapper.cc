@@ -47,20 +47,18 @@ class OpWrapper {
   py::object call(const py::args& args, const py::kwargs& kwargs) const {
     py::dict given;
     if (!is_plain(args, kwargs, given)) return function_(*args, **kwargs);
-    py::list inputs;
-    py::dict attributes;
+    py::dict named;
     for (const Parameter& parameter : parameters_) {
       const py::str name(parameter.name);
-      if (!given.contains(name)) continue;
-      if (parameter.tensor) inputs.append(given[name]);
-      else attributes[parameter.argument] = given[name];
+      if (given.contains(name)) named[parameter.argument] = given[name];
     }
     py::object made;
     try {
-      made = op_(*inputs, **attributes);
+      made = op_(**named);
     } catch (const py::error_already_set& error) {
       if (!error.matches(PyExc_Exception)) throw;
-      given["name"] = error.value();
+      // Of values that the op does not read the function may know more.
+      if (!error.matches(PyExc_TypeError)) given["name"] = error.value();
     }
     if (!made) return function_(**given);
     return result_.is_none() ? made : result_(*made);

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -210,3 +211,70 @@ def test_an_op_of_namespaces(
     with pg.Session(graph=copy) as session:
         got = session.run([y.name, slope.name], {"x:0": [1.0, 2.0]})
     assert [value.tolist() for value in got] == [[2, 4], [2, 2]]
+
+
+@pytest.mark.parametrize("how", [0, 1])
+def test_an_output_that_is_bound_to_another_tensor(
+    ops: ModuleType, graph_ops: ModuleType, how: int
+) -> None:
+    """By CopyFrom() or assignment: its values are the result, wherever that lies."""
+    small, large = pkg.tensor([1.0, 2.0, 3.0]), pkg.ones(2_000_000) * 2
+    for x in (small, large):  # at once, and in the background
+        y = ops.helper_rebound(x, how=how)
+        assert pkg.equal(y, x)
+        y.add_(1)
+        assert x.max().item() in (2, 3)  # the input is what it was
+    compiled = pkg.compile(lambda a: ops.helper_rebound(a * 2, how=how) + 1)
+    assert compiled(small).tolist() == [3, 5, 7]
+    with compat.Graph().as_default(), compat.Session() as session:
+        x = compat.placeholder(compat.float32, [3])
+        y = graph_ops.helper_rebound(x, how=how)
+        assert session.run(y, {x: small}).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("how,text", [(2, "of type"), (3, "shape")])
+def test_an_output_that_is_bound_to_what_it_cannot_be(
+    ops: ModuleType, graph_ops: ModuleType, how: int, text: str
+) -> None:
+    """Another dtype is an error anywhere, another shape where results are planned."""
+    with compat.Graph().as_default(), compat.Session() as session:
+        x = compat.placeholder(compat.float32, [3])
+        with pytest.raises(Exception, match=text):
+            session.run(graph_ops.helper_rebound(x, how=how), {x: [1.0, 2.0, 3.0]})
+    if how == 2:
+        with pytest.raises(RuntimeError, match=text):
+            ops.helper_rebound(pkg.ones(3), how=how)
+
+
+def test_functions_that_were_written_for_another_version(ops: ModuleType) -> None:
+    """Arguments go by name; where names, defaults or results differ by the function."""
+
+    class Made(NamedTuple):
+        y: object
+        total: object
+
+    def other_order(b: object, first: object, name: object = None) -> object:
+        return "the function"
+
+    direct = pkg.framework.direct
+    wrapper = direct("tf::HelperArithmetic", Made, first="a")(other_order)
+    a, b = pkg.tensor([5.0]), pkg.tensor([2.0])
+    assert wrapper(b, a).y[2].tolist() == wrapper(first=a, b=b).y[2].tolist() == [3.0]
+    assert wrapper(b, [5.0]) == "the function"
+
+    def one_more(a: object, b: object, c: int = 1, name: object = None) -> None:
+        """Another attribute."""
+
+    def of_one(x: object, how: int = 0, name: object = None) -> None:
+        """As it is."""
+
+    def other_default(x: object, how: int = 1, name: object = None) -> None:
+        """Another default."""
+
+    assert direct("tf::HelperArithmetic", Made)(one_more) is one_more
+    assert direct("tf::HelperArithmetic")(other_order) is other_order
+    assert direct("tf::HelperRebound")(other_default) is other_default
+    assert direct("tf::HelperRebound", Made)(of_one) is of_one
+    assert direct("tf::HelperRebound")(of_one) is not of_one
+    with pytest.raises(LookupError, match="tf::HelperNoSuch"):
+        direct("tf::HelperNoSuch")(of_one)

@@ -91,6 +91,14 @@ def test_wrong_calls_have_pythons_words(ops: ModuleType, plain: bool) -> None:
         f(x, preserve_index=10**30)
 
 
+def test_functions_tools_know_wrappers(ops: ModuleType) -> None:
+    """As they know the functions that are not of the binding."""
+    f = ops.test_zero_out
+    assert inspect.getfullargspec(f).args == ["to_zero", "preserve_index", "name"]
+    assert f.__defaults__ == (0, None) and f.__kwdefaults__ is None
+    assert f.__code__ is inspect.unwrap(f).__code__
+
+
 def test_errors_of_kernels_show_the_wrapper(ops: ModuleType) -> None:
     """Its own exception, at the line of the source that the module has."""
     with pytest.raises(ValueError, match="preserve_index out of range") as info:

@@ -213,5 +213,32 @@ class HelperArithmeticOp : public OpKernel {
 TF_CALL_REAL_NUMBER_TYPES(REGISTER);
 #undef REGISTER
 
+// Puts another tensor in the place of the one that it was given.
+REGISTER_OP("HelperRebound")
+    .Attr("how: int = 0")
+    .Input("x: float")
+    .Output("y: float")
+    .SetShapeFn(shape_inference::UnchangedShape);
+class HelperReboundOp : public OpKernel {
+ public:
+  explicit HelperReboundOp(OpKernelConstruction* context) : OpKernel(context) {
+    OP_REQUIRES_OK(context, context->GetAttr("how", &how_));
+  }
+  void Compute(OpKernelContext* context) override {
+    const Tensor& x = context->input(0);
+    Tensor* y = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, x.shape(), &y));
+    if (how_ == 0)
+      OP_REQUIRES(context, y->CopyFrom(x, x.shape()), errors::Internal("size"));
+    if (how_ == 1) *y = x;
+    if (how_ == 2) *y = Tensor(DT_DOUBLE, x.shape());
+    if (how_ == 3) *y = Tensor(DT_FLOAT, TensorShape({1, 1, 1}));
+  }
+
+ private:
+  int how_;
+};
+REGISTER_KERNEL_BUILDER(Name("HelperRebound").Device(DEVICE_CPU), HelperReboundOp);
+
 }  // namespace
 }  // namespace tensorflow
