@@ -55,15 +55,6 @@ void for_each_argument(const Operator& op, std::span<const Value> args, F f) {
   }
 }
 
-/// How many elements there are, each that is repeated counted once.
-int64_t once(const Tensor& t) {
-  int64_t n = 1;
-  for (size_t d = 0; d < t.sizes().size(); ++d) {
-    if (t.strides()[d] != 0 || t.sizes()[d] == 0) n *= t.sizes()[d];
-  }
-  return n;
-}
-
 /// Nanoseconds on the caller, roughly.  An op that states its cost computes, and the workers
 /// share that; others wait for memory, where help shortens little.
 double estimate(const Operator& op, std::span<const Value> args, const Spec* specs) {
@@ -74,7 +65,7 @@ double estimate(const Operator& op, std::span<const Value> args, const Spec* spe
   int64_t elements = specs ? specs[0].sizes.numel() : 0;
   for (const Value& value : args) {
     for_each_tensor(value,
-                    [&](const Tensor& t) { elements = std::max(elements, once(t)); });
+                    [&](const Tensor& t) { elements = std::max(elements, t.numel()); });
   }
   return double(elements) * op.element_cost;
 }

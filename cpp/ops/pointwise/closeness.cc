@@ -24,7 +24,7 @@ Tensor piece(const Tensor& t, size_t d, int64_t at, int64_t some) {
 // beginning is found at once, and results of f stay in the cache.
 template <class F>
 bool holds(const Tensor& self, const Tensor& other, const F& f) {
-  constexpr int64_t kFirst = 256, kTimes = 8, kMost = 1 << 20;
+  constexpr int64_t kFirst = 256, kTimes = 64, kMost = 1 << 20;
   const Shape& sizes = self.sizes();
   const int64_t n = self.numel();
   const bool whole = self.is_meta() || other.is_meta() || sizes != other.sizes();

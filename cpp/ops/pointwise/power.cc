@@ -25,6 +25,11 @@ template <class T>
 struct IntegerPower {
   // Vectors have no products of bytes.
   using Wide = std::conditional_t<sizeof(T) == 1, uint16_t, std::make_unsigned_t<T>>;
+  // C++ multiplies 16 bits as int, which may overflow.
+  static Wide product(Wide a, Wide b) {
+    using Factor = std::conditional_t<sizeof(T) == 1, uint32_t, Wide>;
+    return Wide(Factor(a) * Factor(b));
+  }
   static constexpr int64_t kChunk = 256;
   T x[kChunk], y[kChunk];
   Wide power[kChunk], left[kChunk], result[kChunk];
@@ -44,8 +49,8 @@ struct IntegerPower {
     for (int bit = 0; bit < steps; ++bit) {
       for (int64_t i = 0; i < n; ++i) {
         const Wide chosen = Wide(0 - Wide(left[i] & 1));
-        result[i] = Wide(result[i] * Wide(Wide(Wide(power[i] ^ 1) & chosen) ^ 1));
-        power[i] = Wide(power[i] * power[i]);
+        result[i] = product(result[i], Wide(Wide(Wide(power[i] ^ 1) & chosen) ^ 1));
+        power[i] = product(power[i], power[i]);
         left[i] = Wide(left[i] >> 1);
       }
     }

@@ -92,10 +92,13 @@ Item<Key>* radix_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* o
   return items;
 }
 
-inline constexpr int64_t kWindowLine = 2048;
+/// How long a line may be for window_sort(): passes over four bytes are soon as fast.
+template <class Key>
+inline constexpr int64_t kWindowLine = sizeof(Key) == 8 ? 2048 : 512;
 
 /// The same of a line that is not long: by the 16 bits from the first on in which keys
-/// differ, after which few are out of place.  Where many are, as radix_sort does.
+/// differ, after which few are out of place.  Where many would be, as radix_sort does: small
+/// numbers of both signs, and such as one that is far from the others.
 template <class Key>
 Item<Key>* window_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* other) {
   using At = decltype(Item<Key>::at);
@@ -113,6 +116,11 @@ Item<Key>* window_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* 
     const Key part = keys[i] >> shift;
     ++counts[0][part & 255];
     ++counts[1][part >> 8 & 255];
+  }
+  int64_t kinds = 1;  // of these bits, at most
+  for (const auto& count : counts) kinds *= 256 - std::count(count, count + 256, 0u);
+  if (shift > 0 && kinds < (sizeof(Key) == 8 ? 2 : 4) * n) {
+    return radix_sort(keys, n, items, other);
   }
   for (auto& count : counts) {
     uint32_t sum = 0;

@@ -8,8 +8,8 @@
 // branch, all elements at once.  Longer ones: radix sort from the last byte on, which passes
 // over bytes that all keys share; single bytes are counted.  Of lines that are not long two
 // passes over the bits that decide most are enough, and neighbours that are out of order
-// change places.  A few of many: those up to a
-// limit are collected and sorted, a limit that the least of small groups give.
+// change places.  A few of many: those up to a limit are collected and sorted, a limit that
+// the least of small groups give.
 #include <algorithm>
 
 #include "dispatcher/library.h"
@@ -172,8 +172,8 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
         std::partial_sort(all, all + k, all + n);
       } else {
         exact = map.to_keys(in, n, keys.data());
-        const auto ordered = sizeof(Key) > 2 && n <= kWindowLine ? window_sort<Key>
-                                                                 : radix_sort<Key>;
+        const auto ordered = sizeof(Key) > 2 && n <= kWindowLine<Key> ? window_sort<Key>
+                                                                      : radix_sort<Key>;
         sorted = ordered(keys.data(), n, items.data(), other.data());
       }
       for (int64_t i = 0; i < k; ++i) {
