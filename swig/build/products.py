@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kit.build.incremental import BuildError, Runner, Step, parse_depfile
 from kit.build.options import find_swig
-from toolchain import Config, git_version
+from toolchain import FULL, Config, git_version
 from units import LESS, is_optimised_less, is_whole, units_of
 
 # Without -nogil, which tells a free-threaded interpreter that no lock is needed: see
@@ -82,6 +82,8 @@ class Products:
         binding_objects = self._together(binding_objects)
         self.runner.run(core_objects + binding_objects)
 
+        # The linker takes an inline function from the first object that has it.
+        core_objects.sort(key=lambda step: FULL not in step.command)
         self._link(
             core,
             core_objects,

@@ -59,7 +59,8 @@ class Config:
 
     def flags(self, less: bool) -> list[str]:
         """compile_flags, for some sources with less optimisation: not in builds for
-        debugging, nor by Clang, which has other options."""
+        debugging or without precompiled headers, nor by Clang, which has other
+        options."""
         if not less or not self.precompiles:
             return self.compile_flags
         at = self.compile_flags.index(FULL)
