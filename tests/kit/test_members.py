@@ -323,6 +323,41 @@ def test_spans_of_objects(m, kit):
         m.total(array.array("I", [1, 2]))
 
 
+def test_spans_of_objects_that_would_outlive_their_copies(m, kit):
+    """As a part of something else, or as what Python returns."""
+    if not kit:
+        pytest.skip("pybind11 has no spans")
+
+    class Birches(m.Grove):
+        def leaves(self):
+            return leaves
+
+    leaves = [m.Leaf(1), m.Leaf(2)]
+    refused = {
+        "total_or] ... 'leaves'": lambda: m.total_or(leaves),
+        "total_of_each] ... 'each[0]'": lambda: m.total_of_each([leaves]),
+        "total_by_name] ... 'named['a']'": lambda: m.total_by_name({"a": leaves}),
+        "total_of_pair] ... 'pair[0]'": lambda: m.total_of_pair((leaves, 1)),
+        "total_of_shared] ... 'leaves'": lambda: m.total_of_shared(leaves),
+        "total_given] ... 'give()'": lambda: m.total_given(lambda: leaves),
+        "leaves] ... 'result'": lambda: m.total_in(Birches()),
+    }
+    words = "what lasts: take a std::vector in C++ (%extend), not a span,"
+    for said, call in refused.items():
+        function, place = said.split(" ... ")
+        with pytest.raises(TypeError) as info:
+            call()
+        optional = " or None" if function == "total_or]" else ""
+        text = f"[{function} expected {words}{optional} for {place}, got list"
+        assert str(info.value) == text
+    with pytest.raises(TypeError, match="'either', got list"):
+        m.total_of_either(leaves)
+    # What has none, and plain arguments of C++'s own functions.
+    assert m.total_or(None) == -1 and m.total_of_either(3) == 3
+    assert m.total_of_each([]) == m.total_in(m.Grove()) == 0
+    assert m.get_total()(leaves) == m.total(leaves) == 3
+
+
 def test_times_without_their_namespace(m):
     clock = m.Clock()
     assert clock.step == 1.5 * SECOND and clock.pause is None

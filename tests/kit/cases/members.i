@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-%module members
+%module(directors="1") members
 %include "swigkit.i"
 %{
 #include "members.h"
@@ -19,6 +19,7 @@ struct swigkit::Convert<members::Code> {
 };
 %}
 %ignore members::Code;
+%overridable(members::Grove)
 %shared(members::Branch)
 %class_attribute(members::Clock, PRIMES, std::vector<int>{2, 3, 5})
 %inline %{

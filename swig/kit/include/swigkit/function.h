@@ -131,9 +131,12 @@ struct Convert<std::function<R(Args...)>> {
     auto* f = static_cast<Function*>(PyCapsule_GetPointer(self, kName));
     std::tuple<In<std::remove_cvref_t<Args>>...> in;
     const Argument where{"function", "args"};
-    if (!(std::get<I>(in).load(PyTuple_GET_ITEM(args, I), where.item(I)) && ...)) {
-      return nullptr;
-    }
+    const auto load = [&](auto& one, Py_ssize_t i) {
+      Argument argument = where.item(i);
+      argument.lasts = false;  // it is there during the call
+      return one.load(PyTuple_GET_ITEM(args, i), argument);
+    };
+    if (!(load(std::get<I>(in), I) && ...)) return nullptr;
     return guarded([&]() -> PyObject* {
       if constexpr (std::is_void_v<R>) {
         (*f)(passed<Args>(std::get<I>(in))...);

@@ -37,7 +37,7 @@ struct Convert<std::variant<T...>> {
     for (const bool exact : {true, false}) {
       if (where.exact() && !exact) break;
       Matching matching{exact};
-      Argument part = where;
+      Argument part = where.lasting();
       part.matching = &matching;
       if ((try_one<T>(object, put, part, matching) || ...)) return true;
       if (PyErr_Occurred()) return false;
@@ -191,7 +191,7 @@ struct Convert<std::atomic<T>> {
   static std::string expected() { return Convert<T>::expected(); }
   static bool load(PyObject* object, std::atomic<T>& value, const Argument& where) {
     In<T> plain;
-    Argument or_none = where;
+    Argument or_none = where.lasting();
     or_none.optional |= std::is_pointer_v<T>;
     if (!plain.load(object, or_none)) return false;
     value.store(plain.take());
