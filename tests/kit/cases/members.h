@@ -116,6 +116,25 @@ inline int grown_value() {
   return grown->leaf->value + grown->list.at(0)->value;
 }
 
+/// Begins with a branch, so that both have one address and one owner.
+struct Bough {
+  Branch first;
+  const Leaf* tip = nullptr;
+};
+inline std::shared_ptr<Bough> sawn;
+inline void saw(std::shared_ptr<Bough> bough) { sawn = bough; }
+inline std::shared_ptr<Bough> get_sawn() { return sawn; }
+inline std::shared_ptr<Branch> first_of(std::shared_ptr<Bough> bough) {
+  return {bough, &bough->first};
+}
+inline int sawn_value() {
+  const Leaf* leaf = sawn->first.leaf;
+  return sawn->tip->value + (leaf ? leaf->value : 0);
+}
+inline std::vector<std::shared_ptr<Branch>> forest;
+inline void plant(std::shared_ptr<Branch> branch) { forest.push_back(branch); }
+inline void fell() { forest.clear(); }
+
 inline int total(std::span<const Leaf> leaves) {
   int sum = 0;
   for (const Leaf& leaf : leaves) sum += leaf.value;

@@ -21,6 +21,9 @@ struct swigkit::Convert<members::Code> {
 %ignore members::Code;
 %overridable(members::Grove)
 %shared(members::Branch)
+%shared(members::Bough)
+%ignore members::forest;
+%ignore members::sawn;
 %class_attribute(members::Clock, PRIMES, std::vector<int>{2, 3, 5})
 %inline %{
 // In the C API's way: an error is set, and something comes back.
