@@ -393,6 +393,10 @@ def test_an_object_of_pythons_in_a_member(m, kit):
         kept = other_memory(m)
         assert shelf.object == [text(3)] and kept
     m.Shelf.the().object = None
+    with pytest.raises(
+        TypeError, match="^no conversion for a PyObject[*] here: one may"
+    ):
+        shelf.several = [3]
 
 
 def test_spans_of_objects(m, kit):

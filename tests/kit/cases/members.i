@@ -31,6 +31,7 @@ inline int length(PyObject *list) { return int(PyObject_Length(list)); }
 // Has an object of Python's, whatever it is.
 struct Shelf {
   PyObject *object = nullptr;
+  std::vector<PyObject *> several;
   static Shelf &the() {
     static Shelf shelf;
     return shelf;

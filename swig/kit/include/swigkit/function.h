@@ -36,6 +36,7 @@ R call_as(const PyCallable& callable, const Argument& where, const Args&... args
   if constexpr (!std::is_void_v<R>) {
     In<R> in;
     if (!in.load(result.get(), where.result())) throw_python_error();
+    keep_view<R>(result.get());
     return in.take();
   }
 }
@@ -160,8 +161,7 @@ struct Convert<std::function<R(Args...)>> {
     } else {
       In<Plain> in;
       if (!in.load(result.get(), where.result())) throw_python_error();
-      constexpr bool kRefers = std::is_reference_v<R> || std::is_pointer_v<R>;
-      if constexpr (kRefers || IsView<Plain>) keep_viewed(result.get());
+      keep_view<R>(result.get());
       if constexpr (std::is_reference_v<R>) return static_cast<R>(*in.get());
       else return in.take();
     }

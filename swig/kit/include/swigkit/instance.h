@@ -385,8 +385,7 @@ inline void keep_for_shares(Instance* self) {
       }
       if (PyList_GET_SIZE(kept.get()) == 0) return;
     }
-    g_registry->orphans.emplace(one->object,
-                                Registry::Orphan{one->holder, kept.release()});
+    g_registry->orphans.emplace(one->object, Registry::Orphan{one->holder, kept.release()});
   }
 }
 /// The other way, of a new Python object.
@@ -474,6 +473,12 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
 }
 
 [[gnu::cold, gnu::noinline]] inline bool refuse_no_class(const std::type_info& type) {
+  if (type == typeid(PyObject)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "no conversion for a PyObject* here: one may be a parameter, a result "
+                    "or a plain member of an object.");
+    return false;
+  }
   const char* name = readable_name(type);
   if (std::strncmp(name, "std::", 5) == 0) {
     PyErr_Format(PyExc_TypeError,

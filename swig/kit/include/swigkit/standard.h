@@ -210,7 +210,9 @@ struct Convert<std::exception_ptr> {
   static bool load(PyObject* object, std::exception_ptr& value, const Argument& where) {
     if (object == Py_None) return value = nullptr, true;
     if (!PyExceptionInstance_Check(object)) return refuse(where, expected, object);
-    PyErr_SetObject(PyExceptionInstance_Class(object), object);
+    // As it is: PyErr_SetObject() would set its __context__.
+    PyErr_Restore(new_ref(PyExceptionInstance_Class(object)), new_ref(object),
+                  PyException_GetTraceback(object));
     try {
       throw_python_error();
     } catch (...) { value = std::current_exception(); }
