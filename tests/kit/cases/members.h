@@ -128,6 +128,7 @@ inline std::shared_ptr<Branch> first_of(std::shared_ptr<Bough> bough) {
   return {bough, &bough->first};
 }
 inline int sawn_value() {
+  if (!sawn || !sawn->tip) return -1;
   const Leaf* leaf = sawn->first.leaf;
   return sawn->tip->value + (leaf ? leaf->value : 0);
 }
@@ -163,7 +164,9 @@ inline int total_of_either(const std::variant<int, Leaves>& either) {
   const Leaves* leaves = std::get_if<Leaves>(&either);
   return leaves ? total(*leaves) : std::get<int>(either);
 }
-inline int total_of_shared(std::shared_ptr<Leaves> leaves) { return total(*leaves); }
+inline int total_of_shared(std::shared_ptr<Leaves> leaves) {
+  return leaves ? total(*leaves) : -1;
+}
 inline int total_given(const std::function<Leaves()>& give) { return total(give()); }
 inline std::function<int(Leaves)> get_total() { return total; }
 /// Gives some to others.
