@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exceptions, the GIL and threads: cases/errors.h by pybind11 and by the kit."""
 
+import array
 import copy
 import errno
 import functools
@@ -136,6 +137,13 @@ def test_exceptions_as_values(m, kit):
     with pytest.raises(KeyError) as info:
         m.throw_held()
     assert info.value is mine
+    for context in (None, OSError("before")):
+        mine.__context__ = context
+        try:
+            raise LookupError("is handled")
+        except LookupError:
+            m.hold(mine)
+        assert m.get_held() is mine and mine.__context__ is context
     m.hold(error=None)
     m.throw_held()
     assert m.get_held() is None
@@ -620,6 +628,27 @@ def test_callables_with_values_of_cpp(m, kit, monkeypatch):
     m.call_alone(lambda: seen.append("called"))
     m.call_alone(fails)
     assert seen == ["called", mine]
+
+
+def test_what_a_callable_returns_outlives_views_of_it(m, kit):
+    if not kit:
+        pytest.skip("the kit's call_as()")
+
+    class Text(str):
+        """Of which there are weak references."""
+
+    made = []
+
+    def give(value):
+        made.append(weakref.ref(value))
+        return value
+
+    assert m.ask_text(lambda: give(Text("abc"))) == 3 and made[0]() == "abc"
+    numbers = [1.0, 2.0]
+    assert m.ask_numbers(lambda: give(array.array("d", numbers))) == 2
+    assert made[0]() is None and list(made[1]()) == numbers
+    m.ask_text(str)
+    assert made[1]() is None
 
 
 def test_nested_lists_and_attributes_by_hand(m, kit):

@@ -9,6 +9,7 @@ import inspect
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -20,6 +21,16 @@ def other_memory(m):
     """Takes what has just become free."""
     gc.collect()
     return [m.Leaf(99) for _ in range(20)], ["z" * 90 + str(i) for i in range(50)]
+
+
+def leaves_in_use(m):
+    """How many there are when what no shared object refers to any more has gone, which
+    is when another one comes to Python."""
+    m.grow(m.Branch())
+    m.get_grown()
+    m.grow(None)
+    gc.collect()
+    return m.leaves()
 
 
 def text(i):
@@ -247,6 +258,90 @@ def test_a_shared_object_refers_to_what_lives_as_long(m, kit):
     m.grow(None)
 
 
+def test_an_object_and_a_part_of_it_keep_what_each_refers_to(m, kit):
+    """Though both have one address and one owner."""
+    if not kit:
+        pytest.skip("of the kit's setters")
+    before = leaves_in_use(m)
+    for first_ends in (True, False):
+        bough = m.Bough()
+        bough.tip = m.Leaf(1)
+        m.saw(bough)
+        branch = m.first_of(bough)
+        branch.leaf = m.Leaf(2)
+        if first_ends:
+            del bough, branch
+        else:
+            del branch, bough
+        kept = other_memory(m)
+        assert m.sawn_value() == 3 and kept
+        del kept
+        # Whoever comes back first has all of it.
+        bough = m.get_sawn()
+        kept = other_memory(m)
+        assert m.sawn_value() == 3 and kept
+        del kept, bough
+        gc.collect()
+        assert m.sawn_value() == 3 and m.leaves() == before + 2
+        m.saw(None)
+    assert leaves_in_use(m) == before
+
+
+def test_a_class_of_two_shared_bases_keeps_what_each_refers_to(m, kit):
+    if not kit:
+        pytest.skip("of the kit's setters")
+
+    class Both(m.Branch, m.Bough):
+        def __init__(self):
+            m.Branch.__init__(self)
+            m.Bough.__init__(self)
+
+    before = leaves_in_use(m)
+    both = Both()
+    both.leaf, both.list, both.tip = m.Leaf(1), [m.Leaf(2)], m.Leaf(3)
+    m.grow(both)
+    m.saw(both)
+    del both
+    kept = other_memory(m)
+    assert m.grown_value() == m.sawn_value() == 3 and kept
+    del kept
+    m.grow(None)
+    gc.collect()
+    assert m.sawn_value() == 3
+    m.saw(None)
+    assert leaves_in_use(m) == before
+
+
+def test_many_shared_objects_cost_what_few_do(m, kit):
+    """And what they refer to goes though no other such object ends."""
+    if not kit:
+        pytest.skip("of the kit's setters")
+
+    def plant(count=100):
+        begin = time.process_time()
+        for _ in range(count):
+            branch = m.Branch()
+            branch.leaf = leaf
+            m.plant(branch)
+            del branch
+        return time.process_time() - begin
+
+    leaf = m.Leaf(1)
+    m.grow(m.Branch())
+    plant()
+    m.fell()
+    few = min(plant() for _ in range(10))
+    plant(20000)
+    many = min(plant() for _ in range(10))
+    assert many < 10 * few
+    count = sys.getrefcount(leaf)
+    m.fell()
+    for _ in range(30000):
+        m.get_grown()
+    assert sys.getrefcount(leaf) < count - 20000
+    m.grow(None)
+
+
 def test_an_atomic_pointer_keeps_its_object(m, kit):
     if not kit:
         pytest.skip("pybind11 has no conversion for it")
@@ -298,6 +393,10 @@ def test_an_object_of_pythons_in_a_member(m, kit):
         kept = other_memory(m)
         assert shelf.object == [text(3)] and kept
     m.Shelf.the().object = None
+    with pytest.raises(
+        TypeError, match="^no conversion for a PyObject[*] here: one may"
+    ):
+        shelf.several = [3]
 
 
 def test_spans_of_objects(m, kit):
@@ -321,6 +420,41 @@ def test_spans_of_objects(m, kit):
         m.letters(["a"])
     with pytest.raises(TypeError):
         m.total(array.array("I", [1, 2]))
+
+
+def test_spans_of_objects_that_would_outlive_their_copies(m, kit):
+    """As a part of something else, or as what Python returns."""
+    if not kit:
+        pytest.skip("pybind11 has no spans")
+
+    class Birches(m.Grove):
+        def leaves(self):
+            return leaves
+
+    leaves = [m.Leaf(1), m.Leaf(2)]
+    refused = {
+        "total_or] ... 'leaves'": lambda: m.total_or(leaves),
+        "total_of_each] ... 'each[0]'": lambda: m.total_of_each([leaves]),
+        "total_by_name] ... 'named['a']'": lambda: m.total_by_name({"a": leaves}),
+        "total_of_pair] ... 'pair[0]'": lambda: m.total_of_pair((leaves, 1)),
+        "total_of_shared] ... 'leaves'": lambda: m.total_of_shared(leaves),
+        "total_given] ... 'give()'": lambda: m.total_given(lambda: leaves),
+        "Grove.leaves] ... 'result'": lambda: m.total_in(Birches()),
+    }
+    words = "what lasts: take a std::vector in C++ (%extend), not a span,"
+    for said, call in refused.items():
+        function, place = said.split(" ... ")
+        with pytest.raises(TypeError) as info:
+            call()
+        optional = " or None" if function == "total_or]" else ""
+        text = f"[{function} expected {words}{optional} for {place}, got list"
+        assert str(info.value) == text
+    with pytest.raises(TypeError, match="'either', got list"):
+        m.total_of_either(leaves)
+    # What has none, and plain arguments of C++'s own functions.
+    assert m.total_or(None) == -1 and m.total_of_either(3) == 3
+    assert m.total_of_each([]) == m.total_in(m.Grove()) == 0
+    assert m.get_total()(leaves) == m.total(leaves) == 3
 
 
 def test_times_without_their_namespace(m):

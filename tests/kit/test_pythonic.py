@@ -141,7 +141,11 @@ def test_methods_that_are_properties_by_their_own_names(m):
     tank = m.Tank(2.0)
     assert tank.gauge is None and tank.depth.metres() == 2.0
     tank.fill(1.5)
-    assert tank.gauge == 1 and "How deep it is." in m.Tank.depth.__doc__
+    assert (
+        tank.gauge == 1
+        and tank.litres == 1.5
+        and "How deep it is." in m.Tank.depth.__doc__
+    )
     with pytest.raises(AttributeError):
         tank.gauge = 2
     depth = m.Tank(3.0).depth

@@ -165,15 +165,14 @@ class _Reader:
 
     def _methods_as_attributes(self, cls: Class) -> None:
         """What %properties names."""
-        lines = [v for k, v in cls.features.items() if k.startswith("properties_")]
-        named = (name.strip(' "') for line in lines for name in line.split(","))
-        for name in dict.fromkeys(named):
+        for key in [k for k in cls.features if k.startswith("properties_")]:
+            name = key.removeprefix("properties_")
             found = [
                 m
                 for m in cls.methods
                 if m.name == name and not m.parameters and not m.static
             ]
-            if name and not found:
+            if not found:
                 raise TreeError(
                     f"%properties({cls.cpp}, {name}): expected a method without "
                     "parameters"

@@ -117,6 +117,13 @@ std::optional<double> ask(const swigkit::PyCallable &callable, double value,
                           const std::string &unit) {
   return swigkit::call_as<std::optional<double>>(callable, {"ask", "callable"}, value, unit);
 }
+// By views of what the callable returns.
+size_t ask_text(const swigkit::PyCallable &callable) {
+  return swigkit::call_as<std::string_view>(callable, {"ask_text", "callable"}).size();
+}
+size_t ask_numbers(const swigkit::PyCallable &callable) {
+  return swigkit::call_as<std::span<const double>>(callable, {"ask", "callable"}).size();
+}
 void call_alone(const swigkit::PyCallable &callable) { callable.call_alone(); }
 swigkit::PyRef gauge(double value) {
   static PyTypeObject *type = make_gauge();

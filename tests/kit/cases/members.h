@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace members {
@@ -115,6 +116,26 @@ inline int grown_value() {
   return grown->leaf->value + grown->list.at(0)->value;
 }
 
+/// Begins with a branch, so that both have one address and one owner.
+struct Bough {
+  Branch first;
+  const Leaf* tip = nullptr;
+};
+inline std::shared_ptr<Bough> sawn;
+inline void saw(std::shared_ptr<Bough> bough) { sawn = bough; }
+inline std::shared_ptr<Bough> get_sawn() { return sawn; }
+inline std::shared_ptr<Branch> first_of(std::shared_ptr<Bough> bough) {
+  return {bough, &bough->first};
+}
+inline int sawn_value() {
+  if (!sawn || !sawn->tip) return -1;
+  const Leaf* leaf = sawn->first.leaf;
+  return sawn->tip->value + (leaf ? leaf->value : 0);
+}
+inline std::vector<std::shared_ptr<Branch>> forest;
+inline void plant(std::shared_ptr<Branch> branch) { forest.push_back(branch); }
+inline void fell() { forest.clear(); }
+
 inline int total(std::span<const Leaf> leaves) {
   int sum = 0;
   for (const Leaf& leaf : leaves) sum += leaf.value;
@@ -126,6 +147,35 @@ inline size_t letters(std::span<const std::string, 2> words) {
 inline void wither(std::span<Leaf> leaves) {
   for (Leaf& leaf : leaves) leaf.value = 0;
 }
+
+/// A span where C++ may have it longer than what was converted for it.
+using Leaves = std::span<const Leaf>;
+inline int total_or(std::optional<Leaves> leaves) { return leaves ? total(*leaves) : -1; }
+inline int total_of_each(const std::vector<Leaves>& each) {
+  int sum = 0;
+  for (Leaves leaves : each) sum += total(leaves);
+  return sum;
+}
+inline int total_by_name(const std::map<std::string, Leaves>& named) {
+  return named.empty() ? 0 : total(named.begin()->second);
+}
+inline int total_of_pair(const std::pair<Leaves, int>& pair) { return total(pair.first); }
+inline int total_of_either(const std::variant<int, Leaves>& either) {
+  const Leaves* leaves = std::get_if<Leaves>(&either);
+  return leaves ? total(*leaves) : std::get<int>(either);
+}
+inline int total_of_shared(std::shared_ptr<Leaves> leaves) {
+  return leaves ? total(*leaves) : -1;
+}
+inline int total_given(const std::function<Leaves()>& give) { return total(give()); }
+inline std::function<int(Leaves)> get_total() { return total; }
+/// Gives some to others.
+class Grove {
+ public:
+  virtual ~Grove() = default;
+  virtual Leaves leaves() const { return {}; }
+};
+inline int total_in(const Grove& grove) { return total(grove.leaves()); }
 
 /// Points to values, which only C++ has.
 struct Pointing {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-%module members
+%module(directors="1") members
 %include "swigkit.i"
 %{
 #include "members.h"
@@ -19,7 +19,11 @@ struct swigkit::Convert<members::Code> {
 };
 %}
 %ignore members::Code;
+%overridable(members::Grove)
 %shared(members::Branch)
+%shared(members::Bough)
+%ignore members::forest;
+%ignore members::sawn;
 %class_attribute(members::Clock, PRIMES, std::vector<int>{2, 3, 5})
 %inline %{
 // In the C API's way: an error is set, and something comes back.
@@ -27,6 +31,7 @@ inline int length(PyObject *list) { return int(PyObject_Length(list)); }
 // Has an object of Python's, whatever it is.
 struct Shelf {
   PyObject *object = nullptr;
+  std::vector<PyObject *> several;
   static Shelf &the() {
     static Shelf shelf;
     return shelf;

@@ -77,6 +77,7 @@ class Tank {
     if (litres_ < 0) throw std::out_of_range("leaked");
     return litres_ > 0 ? std::optional<int>(int(litres_)) : std::nullopt;
   }
+  double litres() const { return litres_; }
   void fill(double litres) { litres_ += litres; }
 
  private:

@@ -18,7 +18,7 @@
 %property(pythonic::Profile, Length, highest, highest)
 %property(pythonic::Profile, std::string, title, title, title)
 %properties(pythonic::Tank, gauge, depth)
-%properties(pythonic::Tank, depth)
+%properties(pythonic::Tank, gauge, litres)
 %intrusive(pythonic::Counted, pythonic::Pointer<pythonic::Counted>)
 %ignore pythonic::Counted::retain;
 %ignore pythonic::Counted::release;

@@ -59,6 +59,7 @@ PYBIND11_MODULE(pythonic, m) {
       .def_property_readonly("depth", py::overload_cast<>(&Tank::depth), "How deep it is.",
                              py::return_value_policy::reference_internal)
       .def_property_readonly("gauge", &Tank::gauge)
+      .def_property_readonly("litres", &Tank::litres)
       .def("fill", &Tank::fill);
   m.def(
       "added", [](int a, int b) { return a + b; }, py::arg("a"), py::arg("b") = 2,

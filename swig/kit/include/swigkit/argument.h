@@ -79,6 +79,7 @@ struct Argument {
   Py_ssize_t index = 0;
   PyObject* key = nullptr;
   Parts* keep = nullptr;  // of a container
+  bool lasts = false;     // C++ may have it longer than what was converted for it
 
   /// A sequence's item.
   Argument item(Py_ssize_t i) const { return part_of(Part::Item, i, nullptr); }
@@ -87,6 +88,13 @@ struct Argument {
   Argument key_of(PyObject* k) const { return part_of(Part::Key, 0, k); }
   /// What a callable returned.
   Argument result() const { return part_of(Part::Result, 0, nullptr); }
+
+  /// Of a value that another is made of, or of one that leaves where it was converted.
+  Argument lasting() const {
+    Argument same = *this;
+    same.lasts = true;
+    return same;
+  }
 
   /// True where an overload is looked for that needs no conversion.
   bool exact() const { return matching && matching->exact; }
@@ -104,7 +112,7 @@ struct Argument {
 
  private:
   Argument part_of(Part p, Py_ssize_t i, PyObject* k) const {
-    return {function, name, false, matching, this, p, i, k, keep};
+    return {function, name, false, matching, this, p, i, k, keep, true};
   }
 };
 

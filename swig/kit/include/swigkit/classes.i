@@ -143,7 +143,10 @@ SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_;)
 // Methods without parameters that are properties by their own names.
 //   %properties(geo::Circle, radius, area)
 %define %properties(Class_, First_, Others_...)
-SWIGKIT_NAMED(swigkit:properties_##First_, Class_, #First_ "," #Others_;)
+SWIGKIT_NAMED(swigkit:properties_##First_, Class_, #First_;)
+#if #Others_ != ""
+%properties(Class_, Others_)
+#endif
 %enddef
 
 // The object's memory for memoryview(), numpy.asarray() and the like, without a copy: what

@@ -380,7 +380,7 @@ struct Convert<std::optional<T>> {
   static bool load(PyObject* object, std::optional<T>& value, const Argument& where) {
     value.reset();
     if (object == Py_None) return true;
-    Argument or_none = where;
+    Argument or_none = where.lasting();
     or_none.optional = true;
     In<T> inner;
     if (!inner.load(object, or_none)) return false;

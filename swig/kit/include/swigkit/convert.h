@@ -146,8 +146,16 @@ template <class T>
 inline constexpr bool IsView = std::is_same_v<T, std::string_view> ||
                                std::is_same_v<T, const char*>;
 template <class T>
+concept IsSpan = requires {
+  typename T::element_type;
+  T::extent;
+};
+/// Of what a callable returned as such a T: it is there until the next such call.
+template <class T>
 void keep_view(PyObject* result) {
-  if constexpr (IsView<std::remove_cv_t<T>>) keep_viewed(result);
+  using Plain = std::remove_cvref_t<T>;
+  constexpr bool kRefers = std::is_reference_v<T> || std::is_pointer_v<T>;
+  if constexpr (kRefers || IsView<Plain> || IsSpan<Plain>) keep_viewed(result);
 }
 
 /// What C++ gets of an object by value: a copy, or what the object was, where there is none.

@@ -36,6 +36,7 @@ R call_as(const PyCallable& callable, const Argument& where, const Args&... args
   if constexpr (!std::is_void_v<R>) {
     In<R> in;
     if (!in.load(result.get(), where.result())) throw_python_error();
+    keep_view<R>(result.get());
     return in.take();
   }
 }
@@ -131,9 +132,12 @@ struct Convert<std::function<R(Args...)>> {
     auto* f = static_cast<Function*>(PyCapsule_GetPointer(self, kName));
     std::tuple<In<std::remove_cvref_t<Args>>...> in;
     const Argument where{"function", "args"};
-    if (!(std::get<I>(in).load(PyTuple_GET_ITEM(args, I), where.item(I)) && ...)) {
-      return nullptr;
-    }
+    const auto load = [&](auto& one, Py_ssize_t i) {
+      Argument argument = where.item(i);
+      argument.lasts = false;  // it is there during the call
+      return one.load(PyTuple_GET_ITEM(args, i), argument);
+    };
+    if (!(load(std::get<I>(in), I) && ...)) return nullptr;
     return guarded([&]() -> PyObject* {
       if constexpr (std::is_void_v<R>) {
         (*f)(passed<Args>(std::get<I>(in))...);
@@ -157,8 +161,7 @@ struct Convert<std::function<R(Args...)>> {
     } else {
       In<Plain> in;
       if (!in.load(result.get(), where.result())) throw_python_error();
-      constexpr bool kRefers = std::is_reference_v<R> || std::is_pointer_v<R>;
-      if constexpr (kRefers || IsView<Plain>) keep_viewed(result.get());
+      keep_view<R>(result.get());
       if constexpr (std::is_reference_v<R>) return static_cast<R>(*in.get());
       else return in.take();
     }

@@ -13,6 +13,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -337,37 +338,82 @@ inline Instance* allocate(PyTypeObject* type) {
   return self;
 }
 
-/// Lets go of what objects that C++ has no share in any more referred to.
+/// Lets go of what objects that C++ has no share in any more referred to: where there are
+/// many, once in as many calls, so that a call looks at one of them on average.
 inline void drop_orphans() {
   auto& orphans = g_registry->orphans;
+  if (g_registry->until_sweep > 0) {
+    --g_registry->until_sweep;
+    return;
+  }
   std::vector<PyRef> dropped;  // last of all, as that may come here again
   std::erase_if(orphans, [&](auto& entry) {
     if (!entry.second.object.expired()) return false;
     dropped.emplace_back(entry.second.kept);
     return true;
   });
+  g_registry->until_sweep = orphans.size() < 16 ? 0 : orphans.size();
+}
+/// Whether `one` stands for a part of an object of several bases.
+inline bool is_part(PyObject* one) {
+  return is_instance(one) && reinterpret_cast<Instance*>(one)->outer;
 }
 /// The Python object ends.  What the C++ object refers to lives as long as that, which C++
 /// may have shares in; or it is that of its next Python object (wrap_shared()).
 inline void keep_for_shares(Instance* self) {
-  if (!self->kept || !self->object || self->overridden) return;
-  if (self->owner != Owner::Shared || self->holder.use_count() < 2) return;
-  for (PyObject* one : kept_by(self)) {  // of several bases each has its own
-    if (is_instance(one) && reinterpret_cast<Instance*>(one)->outer) return;
+  if (!self->kept) return;
+  std::vector<Instance*> shared;
+  const auto add = [&](Instance* one) {
+    if (!one->object || one->overridden || one->owner != Owner::Shared) return;
+    if (one->holder.use_count() > 1) shared.push_back(one);
+  };
+  add(self);
+  const auto all = kept_by(self);
+  const bool has_parts = std::ranges::any_of(all, is_part);
+  for (PyObject* one : all) {
+    if (is_part(one)) add(reinterpret_cast<Instance*>(one));
   }
+  if (shared.empty()) return;
   drop_orphans();
-  auto& orphan = g_registry->orphans[self->object];
-  const PyRef before(std::exchange(orphan.kept, std::exchange(self->kept, nullptr)));
-  orphan.object = self->holder;
+  for (Instance* one : shared) {
+    PyRef kept = PyRef::borrow(self->kept);
+    if (has_parts) {  // which end with this; what else is kept may be of any of them
+      kept = PyRef(PyList_New(0));
+      for (PyObject* other : kept_by(self)) {
+        if (is_part(other)) continue;
+        if (!kept || PyList_Append(kept.get(), other) < 0) return PyErr_Clear();
+      }
+      if (PyList_GET_SIZE(kept.get()) == 0) return;
+    }
+    g_registry->orphans.emplace(one->object, Registry::Orphan{one->holder, kept.release()});
+  }
 }
 /// The other way, of a new Python object.
 inline void take_kept(Instance* self) {
-  const auto at = g_registry->orphans.find(self->object);
-  if (at == g_registry->orphans.end() || self->kept) return;
-  const std::weak_ptr<void>& object = at->second.object;
-  if (object.owner_before(self->holder) || self->holder.owner_before(object)) return;
-  self->kept = at->second.kept;
-  g_registry->orphans.erase(at);
+  if (self->kept) return;
+  auto& orphans = g_registry->orphans;
+  auto [at, end] = orphans.equal_range(self->object);
+  while (at != end) {
+    const std::weak_ptr<void>& object = at->second.object;
+    const bool other = object.owner_before(self->holder) ||
+                       self->holder.owner_before(object);
+    if (other) {
+      ++at;
+      continue;
+    }
+    const PyRef kept(at->second.kept);  // several of an object and a part of it
+    at = orphans.erase(at);
+    if (!self->kept) {
+      self->kept = new_ref(kept.get());
+      continue;
+    }
+    const bool list = PyList_CheckExact(kept.get());
+    const Py_ssize_t count = list ? PyList_GET_SIZE(kept.get()) : 1;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* one = list ? PyList_GET_ITEM(kept.get(), i) : kept.get();
+      if (!keep_alive(reinterpret_cast<PyObject*>(self), one)) PyErr_Clear();
+    }
+  }
 }
 
 /// The C++ object is Python's from now on.
@@ -427,6 +473,12 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
 }
 
 [[gnu::cold, gnu::noinline]] inline bool refuse_no_class(const std::type_info& type) {
+  if (type == typeid(PyObject)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "no conversion for a PyObject* here: one may be a parameter, a result "
+                    "or a plain member of an object.");
+    return false;
+  }
   const char* name = readable_name(type);
   if (std::strncmp(name, "std::", 5) == 0) {
     PyErr_Format(PyExc_TypeError,
@@ -591,7 +643,10 @@ PyObject* wrap_shared(std::shared_ptr<T> object, bool owned = false) {
   if (self->overridden && !gives_back) return made;
   self->holder = std::const_pointer_cast<std::remove_cv_t<T>>(std::move(object));
   self->owner = Owner::Shared;
-  if (!g_registry->orphans.empty()) take_kept(self);
+  if (!g_registry->orphans.empty()) {
+    take_kept(self);
+    drop_orphans();
+  }
   if (std::exchange(self->given, false)) Py_DECREF(made);
   return made;
 }

@@ -132,11 +132,6 @@ template <class T>
 inline constexpr bool IsWideView = false;
 template <class C>
 inline constexpr bool IsWideView<std::basic_string_view<C>> = !std::is_same_v<C, char>;
-template <class T>
-concept IsSpan = requires {
-  typename T::element_type;
-  T::extent;
-};
 /// The same of what was converted for that place; false with an error set where it lasts no
 /// longer than the call.
 template <class T>

@@ -29,7 +29,7 @@ struct Convert<std::shared_ptr<T>> {
       return true;
     } else {
       In<Plain> in;
-      if (!in.load(object, where)) return false;
+      if (!in.load(object, where.lasting())) return false;
       value = std::make_shared<Plain>(in.take());
       return true;
     }
@@ -83,7 +83,7 @@ struct Convert<std::unique_ptr<Given>> {
       return value != nullptr;
     } else {
       In<T> in;
-      if (!in.load(object, where)) return false;
+      if (!in.load(object, where.lasting())) return false;
       value = std::make_unique<T>(in.take());
       return true;
     }

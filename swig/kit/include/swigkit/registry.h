@@ -35,19 +35,20 @@ struct Registry {
   /// Overridden C++ objects whose Python objects are no more.
   std::unordered_set<const void*> left;
   /// What C++ objects refer to that have shares in C++ and no Python object any more, by
-  /// their address; see keep_for_shares() in instance.h.
+  /// their address, which a part may share; see keep_for_shares() in instance.h.
   struct Orphan {
     std::weak_ptr<void> object;
     PyObject* kept;
   };
-  std::unordered_map<const void*, Orphan> orphans;
+  std::unordered_multimap<const void*, Orphan> orphans;
+  size_t until_sweep = 0;  // calls of drop_orphans() that do nothing
 };
 
 /// Set when the module begins.
 inline Registry* g_registry = nullptr;
 
 /// Grows with every change of Registry, Class or Instance.
-inline constexpr int kLayout = 3;
+inline constexpr int kLayout = 4;
 
 /// Finds the registry, or makes it; false with an error set when that fails.
 inline bool find_registry() {

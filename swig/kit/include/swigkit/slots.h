@@ -377,7 +377,8 @@ PyObject* set_item_by(PyObject** slots, Matching* matching, const char* function
   if (!key.load(slots[1], {function, key_name, false, matching})) return nullptr;
   using Item = std::remove_reference_t<decltype((*held)[*key.get()])>;
   In<Item> value;
-  if (!value.load(slots[2], {function, value_name, false, matching})) return nullptr;
+  const Argument where{function, value_name, false, matching};
+  if (!value.load(slots[2], where.lasting())) return nullptr;
   return guarded([&]() -> PyObject* {
     return assign((*held)[*key.get()], value.take()) ? new_ref(Py_None) : nullptr;
   });

@@ -37,7 +37,7 @@ struct Convert<std::variant<T...>> {
     for (const bool exact : {true, false}) {
       if (where.exact() && !exact) break;
       Matching matching{exact};
-      Argument part = where;
+      Argument part = where.lasting();
       part.matching = &matching;
       if ((try_one<T>(object, put, part, matching) || ...)) return true;
       if (PyErr_Occurred()) return false;
@@ -191,7 +191,7 @@ struct Convert<std::atomic<T>> {
   static std::string expected() { return Convert<T>::expected(); }
   static bool load(PyObject* object, std::atomic<T>& value, const Argument& where) {
     In<T> plain;
-    Argument or_none = where;
+    Argument or_none = where.lasting();
     or_none.optional |= std::is_pointer_v<T>;
     if (!plain.load(object, or_none)) return false;
     value.store(plain.take());
@@ -210,7 +210,9 @@ struct Convert<std::exception_ptr> {
   static bool load(PyObject* object, std::exception_ptr& value, const Argument& where) {
     if (object == Py_None) return value = nullptr, true;
     if (!PyExceptionInstance_Check(object)) return refuse(where, expected, object);
-    PyErr_SetObject(PyExceptionInstance_Class(object), object);
+    // As it is: PyErr_SetObject() would set its __context__.
+    PyErr_Restore(new_ref(PyExceptionInstance_Class(object)), new_ref(object),
+                  PyException_GetTraceback(object));
     try {
       throw_python_error();
     } catch (...) { value = std::current_exception(); }

@@ -144,7 +144,9 @@ SWIGKIT_PLAIN(ptrdiff_t)
   $input = swigkit::Convert< $1_basetype >::cast(std::move($1));
 }
 %typemap(directorout) Types_ (swigkit::In< $1_basetype > held) {
-  if (!held.load($input, swigkit::Argument{"$symname", "result"})) swigkit::throw_python_error();
+  if (!held.load($input, swigkit::Argument{"$symname", "result"}.lasting())) {
+    swigkit::throw_python_error();
+  }
   swigkit::keep_view< $1_basetype >($input);
   $result = held.take();
 }
