@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_wrapper.cc: what a generated function becomes; Note [Wrappers] in
 // swig/python/op/py_wrapper.cc.
+#include <map>
+
 #include "bind.h"
 #include "dispatcher/dispatcher.h"
 #include "tensors.h"
@@ -11,6 +13,7 @@ namespace {
 struct Parameter {
   std::string name;
   py::str argument;
+  size_t at;  // in the schema
   bool tensor;
   bool has_default;
 };
@@ -39,7 +42,8 @@ class OpWrapper {
       known[size_t(at)] = true;
       const Argument& found = arguments[size_t(at)];
       const bool tensor = found.type == ArgType::Tensor && !found.list;
-      parameters_.push_back({name.cast<std::string>(), text, tensor, found.has_default});
+      parameters_.push_back(
+          {name.cast<std::string>(), text, size_t(at), tensor, found.has_default});
     }
     op_ = py::module_::import("_pybind_core").attr("Operator")(op.schema.name, op.ns);
   }
@@ -47,14 +51,19 @@ class OpWrapper {
   py::object call(const py::args& args, const py::kwargs& kwargs) const {
     py::dict given;
     if (!is_plain(args, kwargs, given)) return function_(*args, **kwargs);
-    py::dict named;
+    std::map<size_t, py::object> inputs;  // by place: one may be called `self`
+    py::dict attributes;
     for (const Parameter& parameter : parameters_) {
       const py::str name(parameter.name);
-      if (given.contains(name)) named[parameter.argument] = given[name];
+      if (!given.contains(name)) continue;
+      if (parameter.tensor) inputs.emplace(parameter.at, given[name]);
+      else attributes[parameter.argument] = given[name];
     }
+    py::list in_order;
+    for (const auto& [at, input] : inputs) in_order.append(input);
     py::object made;
     try {
-      made = op_(**named);
+      made = op_(*in_order, **attributes);
     } catch (const py::error_already_set& error) {
       if (!error.matches(PyExc_Exception)) throw;
       // Of values that the op does not read the function may know more.

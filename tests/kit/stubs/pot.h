@@ -13,9 +13,10 @@ struct Pot {
   bool operator<(const Pot& other) const { return liters < other.liters; }
   int operator[](int place) const { return liters + place; }
   int operator()(int by, int plus = 0) const { return liters * by + plus; }
+  Pot operator*(int by) const { return Pot(by * liters); }
   int times(int by) const { return liters * by; }
   static Pot of(int liters) { return Pot(liters); }
 };
-inline Pot operator*(int by, const Pot& pot) { return Pot(by * pot.liters); }
+inline Pot operator*(int by, const Pot& pot) { return pot * by; }
 
 }  // namespace garden
