@@ -26,9 +26,9 @@ FOLDERS = [
 # The one has flags of its own, which tell it about the build; the other, loops.
 APART = {"cpp/base/build_info.cc", "cpp/collectives/reduce.cc"}
 # Folders that are optimised less (toolchain.py), which takes two thirds of the time.
-# They have no loops over elements, and are not on the way of an op that is called or of
-# backward(); callgrind counts less than 1 % more instructions for a run of a graph.
-LESS = ("cpp/c_api", "cpp/collectives", "cpp/graph")
+# They have no loops over elements, and are not on the way of an op that is called, of
+# backward() or of a session's run.
+LESS = ("cpp/c_api", "cpp/collectives")
 LARGEST = 8  # files of a unit, so that two processors have work until the end
 
 
