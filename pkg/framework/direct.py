@@ -54,8 +54,8 @@ def direct(
         wrapper = core.OpWrapper(function, qualified, places, result)
         functools.update_wrapper(wrapper, function)
         # What `inspect` knows functions by.
-        for name in ("__code__", "__defaults__", "__kwdefaults__"):
-            setattr(wrapper, name, getattr(function, name))
+        known = ("__code__", "__defaults__", "__kwdefaults__")
+        vars(wrapper).update((name, getattr(function, name)) for name in known)
         return wrapper
 
     return made

@@ -19,6 +19,7 @@ import pytest
 
 import pkg
 import pkg.graph as pg
+from child import run_child
 
 Compile = Callable[..., Path]
 VALUES = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
@@ -97,6 +98,22 @@ def test_functions_tools_know_wrappers(ops: ModuleType) -> None:
     assert inspect.getfullargspec(f).args == ["to_zero", "preserve_index", "name"]
     assert f.__defaults__ == (0, None) and f.__kwdefaults__ is None
     assert f.__code__ is inspect.unwrap(f).__code__
+
+
+def test_wrappers_of_a_library_where_calls_are_traced(compiled: Compile) -> None:
+    """What is shown is the function and its op, and it works as without."""
+    code = f"""
+    import inspect
+    import pkg
+
+    ops = pkg.load_op_library({str(compiled("kernels.cc"))!r})
+    print(ops.test_zero_out(pkg.tensor({VALUES}), 4).tolist() == {kept(4)})
+    print(*inspect.signature(ops.test_zero_out).parameters)
+    """
+    status, out, err, _ = run_child(code, PKG_TRACE="calls")
+    assert status == 0, err
+    assert out == "True\nto_zero preserve_index name\n"
+    assert ".test_zero_out -> " in err and "OpWrapper -> tf::TestZeroOut\n" in err
 
 
 def test_errors_of_kernels_show_the_wrapper(ops: ModuleType) -> None:
