@@ -96,7 +96,7 @@ void Evaluation::run(std::span<Node* const> nodes) {
     }
   }
   if (!differentiable) find_recorded(nodes);
-  LocalKeys keys{t_local_keys.included, KeySet{DispatchKey::Graph}};
+  LocalKeys keys{t_local_keys.included, {}};
   if (!last && !differentiable) keys.excluded |= DispatchKey::Autograd;
   UseKeys mine(keys);
   for (const auto& [edge, value] : fed_) {

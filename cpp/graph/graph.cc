@@ -391,10 +391,21 @@ std::vector<Node*> Graph::nodes() const {
 
 namespace {
 
+// Note [Gradients of one's own]: where a function written in Python stands for what the
+// engine would do, the engine is stopped by a node that was recorded without gradients
+// though its op has none to record: stop_gradient, or an op of REGISTER_OP.  The graph
+// knows no more of such ways than that they go on there.
+bool has_own_gradient(const Node& node) {
+  if (!node.no_grad || !node.op) return false;
+  const Operator& op = node.op->definition();
+  return op.non_differentiable || (!op.gradient.defined() && op.kind != OpKind::Composite);
+}
+
 // Goes back from `y` along the ways of gradients, over nodes made since number `first`, and
-// not beyond the stops, until `found` says so of one.
+// not beyond the stops, until `found` says so of one.  `own`: also along those that
+// gradients of one's own take.
 template <class F>
-bool walk_back(Edge y, int64_t first, std::span<const Edge> stops, F found) {
+bool walk_back(Edge y, int64_t first, std::span<const Edge> stops, bool own, F found) {
   std::vector<Edge> next{y};
   std::unordered_set<const Node*> seen;
   while (!next.empty()) {
@@ -404,7 +415,8 @@ bool walk_back(Edge y, int64_t first, std::span<const Edge> stops, F found) {
     if (std::find(stops.begin(), stops.end(), edge) != stops.end()) continue;
     const Node& node = *edge.node;
     if (node.id < first || !seen.insert(&node).second) continue;
-    if (node.no_grad || (node.op && node.op->definition().non_differentiable)) continue;
+    const bool ends = node.no_grad || (node.op && node.op->definition().non_differentiable);
+    if (ends && !(own && has_own_gradient(node))) continue;
     if (node.kind == NodeKind::Assign) {  // a read: Note [Assigned values have no history]
       next.push_back({node.variable, 0});
       continue;
@@ -438,13 +450,13 @@ void Graph::refuse_ways_outside(Edge y, Edge x, std::span<const Edge> stops) con
                                 [&](const Capture& c) { return c.inner == x; });
   if (own == captures.end()) return;
   const Edge outer = edge_of(own->outer);
-  walk_back(y, 0, stops, [&](Edge edge) {
+  walk_back(y, 0, stops, true, [&](Edge edge) {
     if (std::find(stops.begin(), stops.end(), edge) != stops.end()) return false;
     for (const Capture& capture : captures) {
       if (capture.inner != edge || edge == x) continue;
       const Edge from = edge_of(capture.outer);
       PKG_CHECK(
-          !from.node->graph.connected(from, outer), NotImplementedError,
+          !from.node->graph.leads(from, outer), NotImplementedError,
           "[gradients] expected ways from y to ", outer.str(),
           " that lie within the loop or choice, got one through ", from.str(),
           ", which was computed outside of it. Hint: compute that within the function, "
@@ -454,9 +466,15 @@ void Graph::refuse_ways_outside(Edge y, Edge x, std::span<const Edge> stops) con
   });
 }
 
+// Whether the value of `y` comes from `x`, by ways of which gradients may come back.
+bool Graph::leads(Edge y, Edge x) const {
+  refuse_ways_outside(y, x, {});
+  return walk_back(y, x.node->id, {}, true, [&](Edge edge) { return edge == x; });
+}
+
 bool Graph::connected(Edge y, Edge x, std::span<const Edge> stops) const {
   refuse_ways_outside(y, x, stops);
-  return walk_back(y, x.node->id, stops, [&](Edge edge) { return edge == x; });
+  return walk_back(y, x.node->id, stops, false, [&](Edge edge) { return edge == x; });
 }
 
 Edge edge_of(const Tensor& tensor) {

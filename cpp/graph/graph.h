@@ -201,6 +201,7 @@ class Graph final : public Intrusive {
  private:
   ~Graph() override;
   void refuse_ways_outside(Edge y, Edge x, std::span<const Edge> stops) const;
+  bool leads(Edge y, Edge x) const;
   Scope scope() const;
   std::unique_ptr<Node> begin(NodeKind kind);
   void check_open() const;

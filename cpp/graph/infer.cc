@@ -171,7 +171,21 @@ auto attempt(F f) -> std::optional<decltype(f())> {
   }
 }
 
+// The sizes that a reshape is given are those of the result, whatever comes; null for other
+// ops, and for sizes that it refuses.
+const Shape* reshaped_to(const Node& node) {
+  if (node.op->ns != "pkg" || node.op->schema.name != "reshape") return nullptr;
+  const auto* sizes = std::get_if<Shape>(&node.args.at(1));
+  const auto refused = [](int64_t size) { return size < -1; };
+  if (!sizes || std::any_of(sizes->begin(), sizes->end(), refused)) return nullptr;
+  return std::count(sizes->begin(), sizes->end(), -1) > 1 ? nullptr : sizes;
+}
+
 std::vector<OutputSpec> unknown(const Node& node) {
+  if (const Shape* sizes = reshaped_to(node)) {
+    const Edge from = node.inputs.at(0).from;
+    return {{from.node->outputs[from.output].dtype, true, *sizes}};
+  }
   for (const Argument& result : node.op->schema.returns) {
     if (result.list) refuse_count(node);
   }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .._binding import core
-from ..autograd.grad_mode import is_grad_enabled, no_grad
+from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from ..graph import Symbol
 from ..graph.building import get_default_graph
 from ..graph.definitions import ArgumentDefinition, OpDefinition, definition_of
@@ -261,7 +261,9 @@ def apply_op(
     raw = core.Operator(op.name, op.qualified.partition("::")[0])
     graph = style.graph_of(op, inputs)
     if graph is not None:
-        with no_grad():  # gradients come from the registry: own_gradients.py
+        # Elsewhere gradients come from the registry: own_gradients.py.
+        history = is_grad_enabled() and graph.keeps_history
+        with set_grad_enabled(history):
             with graph.as_default():
                 inputs = [_live(graph, value) for value in inputs]
             made = style.record(graph, op, name, lambda: raw(*inputs, **attrs))

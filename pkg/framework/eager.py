@@ -9,17 +9,17 @@ from typing import Any
 from .. import ops
 from .._binding import core
 from ..autograd.grad_mode import no_grad
-from ..graph.definitions import OpDefinition
+from ..graph.definitions import NAMESPACE, OpDefinition
 from ..graph.gradient_registry import gradient_of
 from ..tensor import Tensor
 
-__all__ = ["EagerOperation", "recorded"]
+__all__ = ["EagerOperation", "give_history", "recorded"]
 
 
 def _flat(values: Sequence[Any]) -> tuple[Any, ...]:
     found: list[Any] = []
     for value in values:
-        found.extend(value if isinstance(value, list) else [value])
+        found.extend(value if isinstance(value, (list, tuple)) else [value])
     return tuple(found)
 
 
@@ -128,3 +128,35 @@ def recorded(op: EagerOperation, call: Callable[[], list[Tensor]]) -> list[Tenso
             op_type, inputs, tuple(floating), run, True, (*inputs, *outputs)
         )
     return outputs
+
+
+_with_history: set[str] = set()
+
+
+def give_history(op: OpDefinition) -> None:
+    """Lets calls of the op itself, too, have the history of ``recorded``: those of
+    parts of graphs and of traced functions, which the engine makes at each run."""
+    if op.qualified in _with_history or not op.outputs:
+        return
+    _with_history.add(op.qualified)
+    raw = core.Operator(op.name, NAMESPACE)
+    names = [attr.name for attr in op.given]
+    count = len(op.inputs)
+
+    def kernel(*args: Any, **options: Any) -> Any:
+        inputs = args[:count]
+        attributes = {**dict(zip(names, args[count:])), **options}
+        attributes.update(op.inferred(inputs, lambda tensor: tensor.dtype))
+        call = EagerOperation(op, op.name, inputs, (), attributes)
+        several = False
+
+        def below() -> list[Tensor]:
+            nonlocal several
+            made = raw(*args, **options)
+            several = isinstance(made, (list, tuple))
+            return list(made) if several else [made]
+
+        outputs = recorded(call, below)
+        return outputs if several else outputs[0]
+
+    core._set_kernel(op.qualified, "Autograd", kernel, __name__)

@@ -19,6 +19,7 @@ from .._binding import core
 from ..files import replacing
 from ..graph import errors
 from ..graph.definitions import OpDefinition, definition_of
+from .eager import give_history
 from .generating import module_text
 
 __all__ = ["OpList", "load_op_library"]
@@ -129,8 +130,11 @@ def _module_of(path: str, identity: str, style: str) -> ModuleType:
         linecache.cache[source] = (len(text), None, text.splitlines(True), source)
     module.__dict__["__source__"] = text
     loader.exec_module(module)
-    definitions = [definition_of(op) for op in sorted(names)]
-    module.__dict__["OP_LIST"] = OpList(d for d in definitions if d is not None)
+    found = [definition_of(op) for op in sorted(names)]
+    definitions = OpList(definition for definition in found if definition is not None)
+    for definition in definitions:
+        give_history(definition)
+    module.__dict__["OP_LIST"] = definitions
     module.__dict__["LIBRARY"] = path
     sys.modules[name] = module
     return module

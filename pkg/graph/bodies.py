@@ -31,6 +31,11 @@ class BodyGraph(Graph):
         # Of a loop: what each variable is here, and what it begins with.
         self.begins: list[tuple[Symbol, Symbol]] = []
 
+    @property
+    def keeps_history(self) -> bool:  # type: ignore[override]
+        """Unless it is written to a file, as operations of the graph around it."""
+        return not self.is_gradient
+
     def _whole(self) -> Graph:
         return self.outer._whole()
 

@@ -62,6 +62,9 @@ class Graph(Elements, Collections, Pictures):
     _bodies: Any = None  # the class of graphs of parts: see bodies.py
     is_body = False  # a part of a loop or a choice: see BodyGraph
     is_gradient = False  # what a gradient of one's own adds, to be written
+    # Whether operations of REGISTER_OP keep their history, as others do, for gradients
+    # that runs take.  Elsewhere gradients() asks the registry, and adds operations.
+    keeps_history = False
 
     def _whole(self) -> Graph:
         """The graph that this one is a part of, in the end."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .. import ops
 from .._binding import core
+from ..autograd.grad_mode import no_grad
 from .building import get_default_graph, outside
 from .definitions import NAMESPACE
 from .gradient_registry import gradient_of
@@ -84,7 +85,8 @@ def with_gradient(
         ]
         for side in (inputs, outputs)
     )
-    cut: list[Any] = [ops.stop_gradient(output) for output in given]
+    with no_grad():  # by which C++ knows it from others: Note [Gradients of one's own]
+        cut: list[Any] = [ops.stop_gradient(output) for output in given]
     graph._own.append(Own(taken, cut, function))
     return cut
 
@@ -118,7 +120,8 @@ def _registered_part(op: Operation) -> Own:
         function = gradient_of(name, op.name, op.type).function
         return [None] * len(op.inputs) if function is None else function(op, *grads)
 
-    return Own(list(op.inputs), op.outputs, gradient, always=False)
+    cut = not op.graph.keeps_history
+    return Own(list(op.inputs), op.outputs, gradient, cut, always=False)
 
 
 def parts_of(graph: Any) -> list[Own]:
@@ -132,7 +135,10 @@ def parts_of(graph: Any) -> list[Own]:
         name = handle.name()
         if name in own:
             parts.append(own[name])
-        elif handle.type().startswith(f"{NAMESPACE}::") and handle.no_grad():
+        elif (
+            handle.type().startswith(f"{NAMESPACE}::")
+            and handle.no_grad() != graph.keeps_history
+        ):
             op = graph._operation(handle)
             if op.outputs:
                 parts.append(_registered_part(op))
@@ -198,7 +204,9 @@ def through_own(
     """
     # The operations that are added here are the graph's, whichever is the default one,
     # also where a part of it is built.
-    with outside() if get_default_graph().is_body else graph.as_default():
+    here = get_default_graph()
+    leaves = here.is_body and here is not graph
+    with outside() if leaves else graph.as_default():
         return _through(graph, parts, ys, xs, grad_ys, stops, plain)
 
 

@@ -37,6 +37,7 @@ class TracedFunction:
         dynamic: bool = False, grad: bool = True,
     ) -> None:  # fmt: skip
         self.graph = Graph()
+        self.graph.keeps_history = True
         given = [args, kwargs]
         leaves = flatten(given)
         self._key = key_of(leaves, dynamic)

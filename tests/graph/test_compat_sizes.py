@@ -36,6 +36,15 @@ def test_reshape_finds_the_size_that_is_left(shape, known, fed, made):
     assert np.array_equal(value, X.reshape(made)) and np.array_equal(slope, 2 * X)
 
 
+@pytest.mark.parametrize("shape", [[], [1], [2, 3], [0, 4], [-1, 3]])
+def test_what_follows_a_reshape_of_anything_knows_the_shape(shape):
+    """Nothing is known of what comes, but the result has the shape that is asked for."""
+    made = tf.reshape(tf.placeholder(tf.float32), shape)
+    known = [None if size == -1 else size for size in shape]
+    for symbol in (made, made * made, tf.exp(made), made + tf.zeros([])):
+        assert symbol.shape.as_list() == known
+
+
 @pytest.mark.parametrize("fed", [[3, 9], [-1, -1], [0, -1], [-1, 7], [-2, -12]])
 def test_reshape_refuses_what_does_not_fit_in_the_run(fed):
     x, v = tf.placeholder(tf.float32, [None, 2, 3]), tf.placeholder(tf.int32, [2])

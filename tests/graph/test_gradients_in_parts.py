@@ -2,8 +2,8 @@
 """Gradients that are asked for in a part of a loop or choice: right, or refused.
 
 What leads from y to x outside of the part cannot be in its gradient, so a way that goes
-there is an error, and never a gradient of the other ways alone.  But for ways through
-gradients of one's own, which nobody looks for: docs/graphs.md.
+there is an error, and never a gradient of the other ways alone.  Of ways through
+gradients of one's own: framework/test_gradients_in_runs.py.
 """
 
 import pytest

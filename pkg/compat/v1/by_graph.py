@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import graph as pg
+from ...autograd.grad_mode import is_grad_enabled
 from ...tensor import Tensor
 from .control import placeholder
 from .elements import Graph
@@ -19,7 +20,7 @@ def by_graph(function: Callable[..., Any], op: Any, *grads: Tensor) -> list[Any]
     """The gradients that the function gives, as tensors; None where it gives None.
 
     function: takes an operation and a gradient for each output; op: one whose inputs
-    and outputs are tensors.
+    and outputs are tensors.  Where gradients are on, those that it gives have history.
     """
     with Graph().as_default() as graph:
         feeds: dict[Any, Tensor] = {}
@@ -28,7 +29,7 @@ def by_graph(function: Callable[..., Any], op: Any, *grads: Tensor) -> list[Any]
             made = []
             for value in values:
                 made.append(placeholder(value.dtype, list(value.shape)))
-                feeds[made[-1]] = value.detach()
+                feeds[made[-1]] = value
             return made
 
         there = op.with_tensors(symbols(op.inputs), symbols(op.outputs))
@@ -36,5 +37,7 @@ def by_graph(function: Callable[..., Any], op: Any, *grads: Tensor) -> list[Any]
         made = list(made) if isinstance(made, (list, tuple)) else [made]
         wanted = [symbol for symbol in made if symbol is not None]
         with pg.Session(graph=graph) as session:
-            values = iter(session.run(wanted, feeds)) if wanted else iter(())
+            run = session._handle.make_callable(list(feeds), wanted, [])
+            call = run.run_recorded if is_grad_enabled() else run.run
+            values = iter(call(list(feeds.values())) if wanted else ())
     return [None if symbol is None else next(values) for symbol in made]
