@@ -6,11 +6,11 @@
 
 namespace pkg {
 
-/// "0.1.0".
+/// Version of the core.
 std::string version();
-/// Compiler and its version.
+/// The compiler and its version.
 std::string compiler_version();
-/// Compile flags.
+/// Compile flags of the core.
 std::string build_flags();
 /// Such as "address,undefined"; empty in an ordinary build.
 std::string sanitizers();

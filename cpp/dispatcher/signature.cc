@@ -94,6 +94,24 @@ const Operator* overload_of(std::span<const Operator* const> overloads,
   return nullptr;
 }
 
+std::vector<size_t> places_of(
+    const Operator& op,
+    const std::vector<std::pair<std::string, std::string>>& parameters) {
+  const size_t count = op.schema.arguments.size();
+  PKG_CHECK(parameters.size() == count, ValueError,
+            "[OpWrapper] expected a dict with a name for each argument of ",
+            op.schema.str(), ".");
+  std::vector<size_t> places;
+  for (const auto& [name, argument] : parameters) {
+    const int at = op.schema.index_of(argument);
+    PKG_CHECK(at >= 0 && std::ranges::find(places, size_t(at)) == places.end(), ValueError,
+              "[OpWrapper] expected each argument of ", op.schema.str(), " once, got '",
+              argument, "'.");
+    places.push_back(size_t(at));
+  }
+  return places;
+}
+
 std::vector<std::string> schemas_of(std::span<const Operator* const> overloads) {
   std::vector<std::string> texts;
   for (const Operator* op : overloads) texts.push_back(op->schema.str());

@@ -27,6 +27,10 @@ std::vector<const Operator*> find_overloads(const std::string& name, const std::
 /// The overload of a name, "default" being that of none; or null.
 const Operator* overload_of(std::span<const Operator* const> overloads,
                             std::string_view name);
+/// The places in its schema of the arguments that the parameters of a function, with names of
+/// its own, stand for: {"x", "self"}.  ValueError unless it has one for each.
+std::vector<size_t> places_of(
+    const Operator& op, const std::vector<std::pair<std::string, std::string>>& parameters);
 /// The schema of each.
 std::vector<std::string> schemas_of(std::span<const Operator* const> overloads);
 /// The schema with the namespace of the only one; RuntimeError for several.

@@ -21,6 +21,12 @@ Indexing::Indexing(const Tensor& self, int64_t dims_of_parts)
             "too many indices for tensor of dimension ", self.ndim());
 }
 
+void Indexing::refuse(const std::string& type, const std::string& why) {
+  throw IndexError(str("[index] expected ints, slices, ..., None, or Tensors, arrays or "
+                       "lists of ints or bools as indices, got ",
+                       type, ": ", why));
+}
+
 bool Indexing::is_number(const Tensor& index) {
   return index.ndim() == 0 && index.dtype() != DType::Bool && !is_floating(index.dtype()) &&
          !index.storage().is_symbolic();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "tensor/tensor.h"
 
@@ -19,6 +20,8 @@ class Indexing {
   /// Whether a tensor selects as an int does: one integer, whose dimension is gone.  What has
   /// no value yet is an index like others.
   static bool is_number(const Tensor& index);
+  /// Throws IndexError for a part that is of none of the kinds; `why` is what was wrong.
+  [[noreturn]] static void refuse(const std::string& type, const std::string& why);
   /// How many dimensions a part that is a tensor takes; a slice or an int takes one.
   static int64_t dims_of(const Tensor& index) {
     return index.dtype() == DType::Bool ? index.ndim() : 1;

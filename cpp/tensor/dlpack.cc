@@ -167,4 +167,18 @@ template Versioned* to_dlpack(const Tensor&, bool);
 template Tensor from_dlpack(Unversioned*, std::optional<bool>);
 template Tensor from_dlpack(Versioned*, std::optional<bool>);
 
+std::pair<int, int> device_of(const Tensor& tensor) {
+  PKG_CHECK(!tensor.is_meta(), BufferError,
+            "[__dlpack_device__] a meta tensor has no memory to show.");
+  return {kCpu, 0};
+}
+
+void check_request(std::optional<int64_t> stream,
+                   const std::optional<std::pair<int, int>>& device) {
+  PKG_CHECK(stream.value_or(-1) == -1, ValueError,
+            "[__dlpack__] expected stream=None: the CPU has no streams.");
+  PKG_CHECK(!device || *device == std::pair(int(kCpu), 0), BufferError,
+            "[__dlpack__] expected dl_device (1, 0), the CPU.");
+}
+
 }  // namespace pkg::dlpack

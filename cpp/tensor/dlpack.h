@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "tensor/tensor.h"
 
@@ -79,6 +80,12 @@ Managed* to_dlpack(const Tensor& tensor, bool copy);
 /// caller still owns `managed`.
 template <class Managed>
 Tensor from_dlpack(Managed* managed, std::optional<bool> copy);
+
+/// What a tensor says of where it is, as (kind, index); BufferError without memory.
+std::pair<int, int> device_of(const Tensor& tensor);
+/// ValueError for a stream, where -1 means none, and BufferError for another device.
+void check_request(std::optional<int64_t> stream,
+                   const std::optional<std::pair<int, int>>& device);
 
 /// Gives the memory back unused.
 template <class Managed>

@@ -3,8 +3,7 @@
 // Python is wrapped in try/catch (...) { translate(); }.
 #pragma once
 
-#include "swigkit/argument.h"
-#include "swigkit/error.h"
+#include "swigkit/by_hand.h"
 
 #include <exception>
 
@@ -37,13 +36,6 @@ class PyError final : public ForeignError {
       : ForeignError(std::move(message), stops), held_(std::move(held)) {}
   HeldError held_;
 };
-
-/// The kit's text for a wrong argument as an exception of the core, for code below guarded().
-inline void expect(bool fits, const Argument& where, const char* expected, PyObject* got) {
-  if (__builtin_expect(fits, 1)) return;
-  detail::raise<TypeError>(
-      wrong_argument(where.function, where.text(), expected, Py_TYPE(got)->tp_name));
-}
 
 /// Adds the exception classes to the module.
 void init_errors(PyObject* module);

@@ -12,16 +12,6 @@
 namespace pkg::python {
 namespace {
 
-void* enter_blocking() {
-  // A thread without the GIL (a worker, or an outer region) has nothing to give up.
-  return interpreter_alive() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
-}
-
-void leave_blocking(void* token) {
-  if (!token) return;
-  call_python(PyEval_RestoreThread, static_cast<PyThreadState*>(token));
-}
-
 void check_interrupt() {
   if (!interpreter_alive()) return;
   GilAcquire gil;
@@ -45,7 +35,7 @@ CallSites& sites() {
 
 void init_hooks() {
   WorkerState::on_worker = [] { return on_worker(); };
-  set_hooks({enter_blocking, leave_blocking, check_interrupt, [] { return sites().mark(); },
+  set_hooks({give_gil_up, take_gil_back, check_interrupt, [] { return sites().mark(); },
              [](uint64_t site) { return sites().text(site); }, WorkerState::give_back});
 }
 

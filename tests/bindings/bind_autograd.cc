@@ -3,6 +3,7 @@
 // and functions with a backward in Python.
 #include "autograd/engine.h"
 #include "autograd/function.h"
+#include "autograd/node_facts.h"
 #include "base/thread_local.h"
 #include "bind.h"
 #include "dispatcher/dispatcher.h"
@@ -88,14 +89,10 @@ Held<Node> record(const std::string& name, const py::object& inputs,
       std::move(options));
 }
 
-TensorList saved_by(const py::object& node) {
+TensorList saved_tensors(const py::object& node) {
   const bool is_node = py::isinstance<Node>(node);
   expect(is_node, "_saved_tensors", "node", "a Node", node);
-  auto* function = dynamic_cast<FunctionNode*>(node.cast<Node*>());
-  PKG_CHECK(function, TypeError,
-            "[_saved_tensors] expected the Node of a Function for 'node', got that of ",
-            node.cast<Node*>()->name());
-  return function->saved_tensors();
+  return function_saved_tensors(*node.cast<Node*>());
 }
 
 }  // namespace
@@ -129,7 +126,7 @@ void bind_autograd(py::module_& m) {
       py::arg("backward"), py::arg("materialize_grads"), py::arg("saved"), py::pos_only(),
       "_record_function(name, inputs, outputs, backward, materialize_grads, saved, /)\n--\n\n"
       "Makes backward(node, grads) the history of the outputs; its Node, or None.");
-  m.def("_saved_tensors", &saved_by, py::arg("node"), py::pos_only(),
+  m.def("_saved_tensors", &saved_tensors, py::arg("node"), py::pos_only(),
         "_saved_tensors(node, /)\n--\n\nWhat was saved, for the backward that runs.");
   m.def("live_nodes", &settings::live_nodes,
         "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");

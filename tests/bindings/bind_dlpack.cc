@@ -83,21 +83,13 @@ py::capsule dlpack_capsule(const Tensor& tensor, const py::object& stream,
                            const py::object& max_version, const py::object& dl_device,
                            const py::object& copy) {
   check_stream(stream);
-  PKG_CHECK(
-      dl_device.is_none() || int_pair("dl_device", dl_device) == Pair(dlpack::kCpu, 0),
-      BufferError, "[__dlpack__] expected dl_device (1, 0), the CPU.");
+  if (!dl_device.is_none()) dlpack::check_request({}, int_pair("dl_device", dl_device));
   const bool versioned = !max_version.is_none() &&
                          int_pair("max_version", max_version).first >= 1;
   const bool copied = bool(py::bool_(copy));
   requires_grad(tensor);  // brings the history of a view up to date
   return versioned ? to_capsule<Versioned>(tensor, copied)
                    : to_capsule<Unversioned>(tensor, copied);
-}
-
-Pair dlpack_device(const Tensor& tensor) {
-  PKG_CHECK(!tensor.is_meta(), BufferError,
-            "[__dlpack_device__] a meta tensor has no memory to show.");
-  return {dlpack::kCpu, 0};
 }
 
 }  // namespace
@@ -108,7 +100,7 @@ void bind_dlpack(py::module_& m, TensorClass& cls) {
           py::arg("copy") = py::none(),
           "__dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None)"
           "\n--\n\nDLPack capsule of the memory, for from_dlpack() of any library.");
-  cls.def("__dlpack_device__", &dlpack_device,
+  cls.def("__dlpack_device__", &dlpack::device_of,
           "__dlpack_device__(self)\n--\n\n(1, 0), DLPack's name of the CPU.");
   m.def("_from_dlpack", &from_capsule, py::arg("capsule"), py::arg("copy") = py::none(),
         py::pos_only(),

@@ -2,23 +2,13 @@
 // tests/bindings/bind_event.cc: Event and ManualEvent.
 #include "event.h"
 
-#include <cmath>
-#include <limits>
-
 #include "bind.h"
 #include "scheduler/hooks.h"
+#include "scheduler/timeout.h"
 #include "tensors.h"
 
 namespace pkg::pybind {
 namespace {
-
-/// None: without limit.
-double seconds_of(const char* function, const std::optional<double>& timeout) {
-  if (!timeout) return std::numeric_limits<double>::infinity();
-  PKG_CHECK(!std::isnan(*timeout), ValueError, "[", function,
-            "] expected seconds or None, got nan (timeout=nan).");
-  return std::max(*timeout, 0.0);
-}
 
 /// Adds "submitted at file:line", where exceptions have notes (Python 3.11) and this one
 /// does not tell it yet.

@@ -15,22 +15,16 @@ struct Place {
   Tensor index;
 };
 
-[[noreturn]] void refuse_part(py::handle part, const std::string& why) {
-  throw IndexError(str("[index] expected ints, slices, ..., None, or Tensors, arrays or "
-                       "lists of ints or bools as indices, got ",
-                       type_name(part), ": ", why));
-}
-
 Tensor index_from(py::handle part) {
   try {
     return tensor_from_data(part, std::nullopt);
   } catch (const IntTooBig& error) {
     throw error.named("index", "key");
   } catch (const TypeError& error) {
-    refuse_part(part, error.message());
+    Indexing::refuse(type_name(part), error.message());
   } catch (const py::error_already_set& error) {  // of pkg/arrays.py
     if (!error.matches(PyExc_TypeError)) throw;
-    refuse_part(part, py::str(error.value()));
+    Indexing::refuse(type_name(part), py::str(error.value()));
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_node.cc: graph nodes and their hooks.
-#include "autograd/accumulate_grad.h"
-#include "autograd/op_node.h"
+#include "autograd/node_facts.h"
 #include "bind.h"
 #include "kept.h"
 #include "tensors.h"
@@ -18,17 +17,6 @@ py::tuple next_functions(const Node& self) {
   return result;
 }
 
-Tensor variable(const Node& self) {
-  const auto* leaf = dynamic_cast<const AccumulateGrad*>(&self);
-  return leaf ? leaf->variable : Tensor();
-}
-
-std::optional<std::string> op_name(Node& self) {
-  auto* node = dynamic_cast<OpNode*>(&self);
-  if (!node) return std::nullopt;
-  return node->op().qualified_name();
-}
-
 py::tuple input_shapes(const Node& self) {
   py::tuple shapes(self.edges().size());
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -38,23 +26,12 @@ py::tuple input_shapes(const Node& self) {
   return shapes;
 }
 
-py::list saved(const Node& self) {
-  py::list list;
-  self.for_each_saved([&](const std::string& name, const Tensor& tensor) {
-    list.append(py::make_tuple(name, tensor));
-  });
-  return list;
-}
-
 /// Puts what a hook returned (None: nothing) in place of `grads`.
 void replace(TensorList& grads, const py::object& result) {
   if (result.is_none()) return;
   const auto single = as_tensor(result);
-  TensorList made = single ? TensorList{*single}
-                           : parse_tensors("register_hook", "hook()", result);
-  PKG_CHECK(made.size() == grads.size(), RuntimeError, "a hook returned ", made.size(),
-            " gradients, expected ", grads.size());
-  grads = std::move(made);
+  replace_gradients(grads, single ? TensorList{*single}
+                                  : parse_tensors("register_hook", "hook()", result));
 }
 
 HookHandle add_hook(Node& self, const py::object& callable, HookKind kind) {
@@ -100,14 +77,14 @@ void bind_node(py::module_& m) {
       "replaces\nthem. The handle's remove() undoes it.");
   cls.def_property_readonly("next_functions", &next_functions,
                             "(node, input number) per input.");
-  cls.def_property_readonly("variable", &variable, "The leaf of an AccumulateGrad node.");
+  cls.def_property_readonly("variable", &leaf_of, "The leaf of an AccumulateGrad node.");
   cls.def_property_readonly("call_site", &Node::call_site,
                             "'file:line' of the call that was recorded; '' when "
                             "unknown.");
   cls.def_property_readonly("op", &op_name, "Qualified name of the op, or None.");
   cls.def_property_readonly("input_shapes", &input_shapes,
                             "Shape of each input; None when unknown.");
-  cls.def_property_readonly("saved", &saved,
+  cls.def_property_readonly("saved", &saved_by,
                             "(name, tensor) of everything kept for backward.");
 
   py::class_<HookHandle> handle(m, "HookHandle", py::is_final(),

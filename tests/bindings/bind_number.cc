@@ -3,6 +3,7 @@
 // number or array makes py::is_operator() answer NotImplemented.
 #include "bind.h"
 #include "ops/functions.h"
+#include "ops/inverted.h"
 #include "tensor/as_number.h"
 
 namespace pkg::pybind {
@@ -21,14 +22,6 @@ void binary(TensorClass& cls, const char* name, const char* reflected = nullptr)
   cls.def(
       reflected, [=](const Tensor& b, const TensorLike& a) { return op(operand(a), b); },
       py::is_operator());
-}
-
-Tensor invert(const Tensor& x) {
-  PKG_CHECK(!is_floating(x.dtype()), TypeError,
-            "~ (operator.invert) is only implemented on integer and Boolean-type "
-            "tensors, got ",
-            x.dtype());
-  return ops::bitwise_not(x);
 }
 
 py::int_ as_integer(const Tensor& x) {
@@ -79,7 +72,7 @@ void bind_number(TensorClass& cls) {
   cls.def("__neg__", [](const Tensor& x) { return ops::neg(x); });
   cls.def("__pos__", [](const Tensor& x) { return x; });
   cls.def("__abs__", [](const Tensor& x) { return ops::abs(x); });
-  cls.def("__invert__", &invert);
+  cls.def("__invert__", &inverted);
   cls.def("__bool__", &truth_of);
   cls.def("__float__", [](const Tensor& x) { return item(x).to<double>(); });
   cls.def("__int__", &as_integer);

@@ -5,6 +5,7 @@
 
 #include "bind.h"
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/signature.h"
 #include "tensors.h"
 
 namespace pkg::pybind {
@@ -26,24 +27,18 @@ class OpWrapper {
       : function_(std::move(function)), result_(std::move(result)) {
     const Operator& op = Dispatcher::get().find(qualified);
     const auto& arguments = op.schema.arguments;
-    PKG_CHECK(names.size() == arguments.size(), ValueError,
-              "[OpWrapper] expected a dict with a name for each argument of ",
-              op.schema.str(), ".");
-    std::vector<bool> known(arguments.size());
+    std::vector<std::pair<std::string, std::string>> pairs;
     for (const auto& [name, argument] : names) {
       for (py::handle text : {name, argument}) {
         expect(py::isinstance<py::str>(text), "OpWrapper", "parameters", "a str", text);
       }
-      const auto text = argument.cast<std::string>();
-      const int at = op.schema.index_of(text);
-      PKG_CHECK(at >= 0 && !known[size_t(at)], ValueError,
-                "[OpWrapper] expected each argument of ", op.schema.str(), " once, got '",
-                text, "'.");
-      known[size_t(at)] = true;
-      const Argument& found = arguments[size_t(at)];
+      pairs.emplace_back(name.cast<std::string>(), argument.cast<std::string>());
+    }
+    for (size_t at : places_of(op, pairs)) {
+      const auto& [name, argument] = pairs[parameters_.size()];
+      const Argument& found = arguments[at];
       const bool tensor = found.type == ArgType::Tensor && !found.list;
-      parameters_.push_back(
-          {name.cast<std::string>(), text, size_t(at), tensor, found.has_default});
+      parameters_.push_back({name, argument, at, tensor, found.has_default});
     }
     op_ = py::module_::import("_pybind_core").attr("Operator")(op.schema.name, op.ns);
   }

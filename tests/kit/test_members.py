@@ -457,6 +457,34 @@ def test_spans_of_objects_that_would_outlive_their_copies(m, kit):
     assert m.get_total()(leaves) == m.total(leaves) == 3
 
 
+def test_other_things_that_would_outlive_what_was_converted_for_them(m, kit):
+    """Views of wide texts, lists, and references to copies of numbers."""
+    if not kit:
+        pytest.skip("pybind11 refuses them where it is compiled")
+    text = "what lasts: take a string in C++ (%extend), not a view of a copy,"
+    items = "what lasts: take a std::vector in C++ (%extend), "
+    items += "not a std::initializer_list,"
+    number = "an object of C++'s own"
+    refused = [
+        (m.text_or, "a", f"{text} or None for 'text', got str"),
+        (m.text_of_each, ["a", "b"], f"{text} for 'each[0]', got str"),
+        (m.text_given, lambda: "a", f"{text} for 'give()', got str"),
+        (m.sum_or, [1], f"{items} or None for 'numbers', got list"),
+        (m.half_or, 3.0, f"{number} or None for 'number', got float"),
+    ]
+    for call, one, said in refused:
+        with pytest.raises(TypeError) as info:
+            call(one)
+        assert str(info.value) == f"[{call.__name__}] expected {said}"
+    for call, one in ((m.text_of_either, "a"), (m.half_of_either, 3.0)):
+        with pytest.raises(TypeError, match="for 'either', got"):
+            call(one)
+    # What has none, and plain arguments of C++'s own functions.
+    assert m.text_or(None) == "none" and m.text_of_either(3) == "a number"
+    assert m.sum_or(None) == m.half_or(None) == m.half_of_either("a") == 0
+    assert m.text_of_each([]) == "" and m.get_scaled()("abc", 1.5) == 4.5
+
+
 def test_times_without_their_namespace(m):
     clock = m.Clock()
     assert clock.step == 1.5 * SECOND and clock.pause is None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import pytest
 
@@ -43,6 +44,32 @@ def test_what_is_derived_counts_as_well(m):
     del others
     gc.collect()
     assert m.Counted.alive == before
+
+
+def test_what_counted_objects_refer_to_lives_as_long(m, kit):
+    """C++ may have them when Python has not; the next Python object has it again."""
+    if not kit:
+        pytest.skip("pybind11 keeps it with the Python object")
+    gc.collect()
+    before = m.Counted.alive
+    for kind in (m.Counted, m.CountedMore):
+        source, counted = m.Source(), kind(3)
+        watched = weakref.ref(source)
+        counted.lit_by(source)
+        m.put_on_shelf(counted)
+        del counted, source
+        gc.collect()
+        assert watched() is not None and m.light_on_shelf() == 1
+        again = m.on_shelf()
+        assert again.shares() == 2 and again.light() == 1
+        m.put_on_shelf(None)
+        assert watched() is not None and again.light() == 1
+        m.put_on_shelf(again)
+        del again
+        assert watched() is not None and m.light_on_shelf() == 1
+        m.put_on_shelf(None)
+        m.Counted(1)  # when one ends, what is over goes as well
+        assert watched() is None and m.Counted.alive == before
 
 
 def test_a_smart_pointer_hands_on(m, kit):

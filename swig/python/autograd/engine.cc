@@ -39,11 +39,7 @@ std::optional<NodeObject> _record_function(
 }
 
 TensorList _saved_tensors(const NodeObject& node) {
-  auto* function = dynamic_cast<FunctionNode*>(node.node().get());
-  PKG_CHECK(function, TypeError,
-            "[_saved_tensors] expected the Node of a Function for 'node', got that of ",
-            node.name());
-  return function->saved_tensors();
+  return function_saved_tensors(*node.node());
 }
 
 PyObject* wrap_grad_fn(const Tensor& tensor) {

@@ -2,8 +2,6 @@
 // swig/python/autograd/node.cc: nodes of the graph as Python uses them.
 #include "node.h"
 
-#include "autograd/accumulate_grad.h"
-#include "autograd/op_node.h"
 #include "python/tensor/py_tensor.h"
 
 namespace pkg::python {
@@ -15,12 +13,9 @@ HookHandle add_hook(const Ref<Node>& node, const PyCallable& hook, HookKind kind
   const auto run = [hook, kind](TensorList& grads, const TensorList& other) {
     using Made = std::optional<MaybeTensors>;
     const Argument where{"register_hook", "hook"};
-    Made made = kind == HookKind::Post ? call_as<Made>(hook, where, grads, other)
-                                       : call_as<Made>(hook, where, grads);
-    if (!made) return;
-    PKG_CHECK(made->size() == grads.size(), RuntimeError, "a hook returned ", made->size(),
-              " gradients, expected ", grads.size());
-    grads = std::move(*made);
+    replace_gradients(grads, kind == HookKind::Post
+                                 ? call_as<Made>(hook, where, grads, other)
+                                 : call_as<Made>(hook, where, grads));
   };
   return {Ref<HookList>::share(&list), list.add(kind, 0, run)};
 }
@@ -42,34 +37,11 @@ PyRef NodeObject::next_functions() const {
   }));
 }
 
-PyRef NodeObject::variable() const {
-  auto* leaf = dynamic_cast<AccumulateGrad*>(node_.get());
-  return leaf ? PyRef(wrap(leaf->variable)) : PyRef::borrow(Py_None);
-}
-
-std::optional<std::string> NodeObject::op() const {
-  auto* node = dynamic_cast<OpNode*>(node_.get());
-  if (!node) return std::nullopt;
-  return node->op().qualified_name();
-}
-
 PyRef NodeObject::input_shapes() const {
   return PyRef(make_tuple(node_->edges().size(), [&](size_t i) {
     const std::optional<Spec> spec = node_->input_spec(i);
     return spec ? wrap_shape(spec->sizes) : new_ref(Py_None);
   }));
-}
-
-std::vector<std::pair<std::string, Tensor>> NodeObject::saved() const {
-  std::vector<std::pair<std::string, Tensor>> list;
-  node_->for_each_saved([&](const std::string& name, const Tensor& tensor) {
-    list.emplace_back(name, tensor);
-  });
-  return list;
-}
-
-long NodeObject::__hash__() const {
-  return long(reinterpret_cast<uintptr_t>(node_.get()) >> 4);
 }
 
 PyObject* wrap_node(Ref<Node> node) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "autograd/hooks.h"
-#include "autograd/node.h"
+#include "autograd/node_facts.h"
 #include "python/py_error.h"
 #include "swigkit/function.h"
 
@@ -27,17 +27,19 @@ class NodeObject {
   /// (node, input number) per input.
   swigkit::PyRef next_functions() const;
   /// The leaf of an AccumulateGrad node.
-  swigkit::PyRef variable() const;
+  pkg::Tensor variable() const { return leaf_of(*node_); }
   /// 'file:line' of the call that was recorded; '' when unknown.
   std::string call_site() const { return node_->call_site(); }
   /// Qualified name of the op, or None.
-  std::optional<std::string> op() const;
+  std::optional<std::string> op() const { return op_name(*node_); }
   /// Shape of each input; None when unknown.
   swigkit::PyRef input_shapes() const;
   /// (name, tensor) of everything kept for backward.
-  std::vector<std::pair<std::string, pkg::Tensor>> saved() const;
+  std::vector<std::pair<std::string, pkg::Tensor>> saved() const {
+    return saved_by(*node_);
+  }
   std::string __repr__() const { return "<" + name() + ">"; }
-  long __hash__() const;
+  long __hash__() const { return swigkit::address_hash(node_.get()); }
   // The objects come and go; the node they show is what is compared.
   bool operator==(const NodeObject& other) const { return node_ == other.node_; }
 

@@ -12,6 +12,8 @@ namespace pkg::python {
 /// Python's values, for dispatcher/read.h.
 struct Reader {
   using Item = PyObject*;
+  using Result = PyObject*;
+  static constexpr auto give = wrap;
 
   static std::string type_of(PyObject* object) { return Py_TYPE(object)->tp_name; }
   static bool is_none(PyObject* object) { return object == Py_None; }
@@ -29,6 +31,17 @@ struct Reader {
   }
   static const Tensor* tensor(PyObject* object) {
     return is_tensor(object) ? &unwrap(object) : nullptr;
+  }
+  static bool plain_integer(PyObject* object, int64_t* out) {
+    if (!PyLong_CheckExact(object)) return false;
+    int overflow;
+    *out = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return !overflow;
+  }
+  static bool plain_list(PyObject* object, std::span<PyObject* const>& items) {
+    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) return false;
+    items = {PySequence_Fast_ITEMS(object), size_t(PySequence_Fast_GET_SIZE(object))};
+    return true;
   }
   static bool integer(PyObject* object, int64_t* out);
   static bool real(PyObject* object, double* out);

@@ -2,20 +2,11 @@
 // swig/python/scheduler/event.cc: Event and ManualEvent as Python uses them.
 #include "event.h"
 
-#include <cmath>
-
 #include "scheduler/hooks.h"
+#include "scheduler/timeout.h"
 
 namespace pkg::python {
 namespace {
-
-// None: without limit.
-double seconds_of(const char* function, std::optional<double> timeout) {
-  const double seconds = timeout.value_or(HUGE_VAL);
-  PKG_CHECK(!std::isnan(seconds), ValueError, "[", function,
-            "] expected seconds or None, got nan (timeout=nan).");
-  return seconds > 0 ? seconds : 0;
-}
 
 // The error of finished work, with a note of where it came from; none when it went well.
 std::optional<HeldError> error_of(const Event& event) {

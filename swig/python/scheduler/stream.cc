@@ -35,10 +35,6 @@ std::string StreamObject::__repr__() const {
   return str("<pkg.scheduler.Stream at ", static_cast<const void*>(stream_.get()), ">");
 }
 
-long StreamObject::__hash__() const {
-  return long(reinterpret_cast<uintptr_t>(stream_.get()) >> 4);
-}
-
 std::optional<StreamObject> current_stream() {
   Ref<Stream> stream = pkg::current_stream();
   if (!stream) return std::nullopt;

@@ -40,7 +40,7 @@ class StreamObject {
   /// Makes the stream before current again.
   void __exit__(swigkit::Args exc) const;
   std::string __repr__() const;
-  long __hash__() const;
+  long __hash__() const { return swigkit::address_hash(stream_.get()); }
   bool operator==(const StreamObject& other) const { return stream_ == other.stream_; }
 
 #ifndef SWIG

@@ -55,21 +55,11 @@ PyObject* tensor_dlpack(const Tensor& tensor, std::optional<int64_t> stream,
                         std::optional<std::pair<int, int>> max_version,
                         std::optional<std::pair<int, int>> dl_device,
                         std::optional<bool> copy) {
-  // PyTorch passes -1 for "do nothing".
-  PKG_CHECK(stream.value_or(-1) == -1, ValueError,
-            "[__dlpack__] expected stream=None: the CPU has no streams.");
-  PKG_CHECK(!dl_device || *dl_device == std::pair(int(dlpack::kCpu), 0), BufferError,
-            "[__dlpack__] expected dl_device (1, 0), the CPU.");
+  dlpack::check_request(stream, dl_device);
   requires_grad(tensor);  // brings the history of a view up to date
   return max_version && max_version->first >= 1
              ? to_capsule<dlpack::Versioned>(tensor, copy.value_or(false))
              : to_capsule<dlpack::Unversioned>(tensor, copy.value_or(false));
-}
-
-std::pair<int, int> dlpack_device(const Tensor& tensor) {
-  PKG_CHECK(!tensor.is_meta(), BufferError,
-            "[__dlpack_device__] a meta tensor has no memory to show.");
-  return {int(dlpack::kCpu), 0};
 }
 
 }  // namespace pkg::python

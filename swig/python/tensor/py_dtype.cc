@@ -10,13 +10,6 @@ namespace {
 PyObject* g_dtypes[kNumDTypes];
 PyObject* g_devices[2];
 
-// What the object is of a class that nothing is derived from; null for another object.
-template <class T>
-const T* exactly(PyObject* object) {
-  if (Py_TYPE(object) != class_of<T>.type) return nullptr;
-  return static_cast<const T*>(reinterpret_cast<Instance*>(object)->object);
-}
-
 bool load_name(const char* name, DType* dtype) {
   if (!name) throw_python_error();
   const auto found = dtype_from_name(name);

@@ -15,24 +15,18 @@ bool is_array_like(PyObject* part) {
          !PyLong_CheckExact(part) && !is_tensor(part);
 }
 
-[[noreturn]] void refuse_part(PyObject* part, const Error& error) {
-  detail::raise<IndexError>("[index] expected ints, slices, ..., None, or Tensors, arrays "
-                            "or lists of ints or bools as indices, got ",
-                            Py_TYPE(part)->tp_name, ": ", error.message());
-}
-
 Tensor index_from(PyObject* part) {
   try {
     return tensor_from_data(part, std::nullopt);
   } catch (const IntTooBig& error) {
     throw error.named("index", "key");
   } catch (const TypeError& error) {
-    refuse_part(part, error);
+    Indexing::refuse(Py_TYPE(part)->tp_name, error.message());
   } catch (const PyError& error) {  // of pkg/arrays.py
     error.restore();
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw_python_error();
     PyErr_Clear();
-    refuse_part(part, error);
+    Indexing::refuse(Py_TYPE(part)->tp_name, error.message());
   }
 }
 

@@ -5,6 +5,7 @@
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "tensor/buffer.h"
+#include "tensor/dlpack.h"
 #include "tensor/exported.h"
 
 namespace pkg::python {
@@ -26,14 +27,7 @@ PyObject* values_of(const Tensor& tensor) {
   });
 }
 
-// Setters get null for `del`.
-void need(PyObject* value, const char* attribute) {
-  if (value) return;
-  PyErr_Format(PyExc_AttributeError, "%s cannot be deleted", attribute);
-  throw_python_error();
-}
 void put_requires_grad(const Tensor& self, PyObject* value) {
-  need(value, "requires_grad");
   const int wanted = call_python(PyObject_IsTrue, value);
   check(wanted);
   set_requires_grad(self, wanted);
@@ -46,7 +40,6 @@ void put_grad(const Tensor& self, PyObject* value) {
   set_grad(self, none ? Tensor() : unwrap(value));
 }
 void put_data(const Tensor& self, PyObject* value) {
-  need(value, "data");
   PKG_CHECK(is_tensor(value), TypeError, "data must be a Tensor, not ",
             Py_TYPE(value)->tp_name);
   set_data(self, unwrap(value));
@@ -97,7 +90,7 @@ PyGetSetDef g_tensor_getset[] = {
     PKG_GET("itemsize", itemsize(x.dtype()), "Bytes of one element."),
     PKG_GET("nbytes", x.numel() * itemsize(x.dtype()), "Bytes of all elements."),
     PKG_GET("requires_grad", requires_grad(x), "Whether gradients are computed for it.",
-            (set_by<unwrap, put_requires_grad>)),
+            (replace_by<unwrap, put_requires_grad, "requires_grad">)),
     PKG_GET("is_leaf", (requires_grad(x), x.is_leaf()),
             "Whether no differentiable op made it."),
     PKG_GET("grad_fn", wrap_grad_fn(x), "The node that made it, or None."),
@@ -107,7 +100,7 @@ PyGetSetDef g_tensor_getset[] = {
     PKG_GET("grad", wrap(x.grad()), "Accumulated gradient, or None.",
             (set_by<unwrap, put_grad>)),
     PKG_GET("data", wrap(share_uncounted(x)), "The values without history.",
-            (set_by<unwrap, put_data>)),
+            (replace_by<unwrap, put_data, "data">)),
     PKG_GET("T", wrap(ops::transpose(x, 0, -1)), "Transpose of a matrix."),
     PKG_GET("_version", x.version(), "Times written."),
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -130,7 +123,8 @@ PyMethodDef g_tensor_methods[] = {
     method_row<unwrap, tensor_dlpack,
                "DLPack capsule of the memory, for from_dlpack() of any library.",
                "__dlpack__", "*stream", "max_version", "dl_device", "copy">(),
-    PKG_METHOD("__dlpack_device__", dlpack_device(x), "(1, 0), DLPack's name of the CPU."),
+    PKG_METHOD("__dlpack_device__", dlpack::device_of(x),
+               "(1, 0), DLPack's name of the CPU."),
     PKG_METHOD("is_contiguous", x.is_contiguous(),
                "Whether the layout is row-major without gaps."),
     PKG_METHOD("is_floating_point", is_floating(x.dtype()),

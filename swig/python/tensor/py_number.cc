@@ -2,6 +2,7 @@
 // swig/python/tensor/py_number.cc: Python's operators, straight to their ops.  A slot receives
 // both orders (2 - a and a - 2); operands it does not know are NotImplemented.
 #include "ops/functions.h"
+#include "ops/inverted.h"
 #include "py_tensor.h"
 #include "tensor/as_number.h"
 
@@ -31,10 +32,6 @@ PyObject* binary(PyObject* a, PyObject* b) {
   });
 }
 template <auto& op>
-PyObject* unary(PyObject* a) {
-  return guarded([&] { return wrap(op(unwrap(a))); });
-}
-template <auto& op>
 PyObject* in_place(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     TensorArg y;
@@ -61,17 +58,6 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
   return in_place<ops::pow_>(a, b);
 }
-PyObject* positive(PyObject* a) { return new_ref(a); }
-PyObject* invert(PyObject* a) {
-  return guarded([&] {
-    PKG_CHECK(!is_floating(unwrap(a).dtype()), TypeError,
-              "~ (operator.invert) is only implemented on integer and Boolean-type "
-              "tensors, got ",
-              unwrap(a).dtype());
-    return wrap(ops::bitwise_not(unwrap(a)));
-  });
-}
-
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   // In the order of Py_LT and its like.
   static constexpr binaryfunc all[] = {binary<ops::lt>, binary<ops::le>, binary<ops::eq>,
@@ -79,26 +65,17 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
   return all[how](a, b);
 }
 
-int truth(PyObject* a) {
-  return guarded([&] { return int(truth_of(unwrap(a))); }, -1);
-}
-PyObject* as_float(PyObject* a) {
-  return guarded([&] { return PyFloat_FromDouble(item(unwrap(a)).to<double>()); });
-}
-PyObject* as_int(PyObject* a) {
-  return guarded([&] {
-    const Scalar value = item(unwrap(a));
-    return value.is_float() ? PyLong_FromDouble(value.to<double>())
-                            : PyLong_FromLongLong(value.to<int64_t>());
-  });
-}
-PyObject* as_index(PyObject* a) {
-  return guarded([&] { return PyLong_FromLongLong(index_of(unwrap(a))); });
+PyObject* as_int(const Tensor& x) {
+  const Scalar value = item(x);
+  return value.is_float() ? PyLong_FromDouble(value.to<double>())
+                          : PyLong_FromLongLong(value.to<int64_t>());
 }
 
 }  // namespace
 
-#define PKG_SLOT(name, function) {Py_##name, reinterpret_cast<void*>(function)}
+#define PKG_SLOT(name, function) slot(Py_##name, function)
+#define PKG_UNARY(name, expression) \
+  slot_row<Py_##name, unwrap, [](const Tensor& x) -> auto { return expression; }>()
 PyType_Slot g_number_slots[] = {
     PKG_SLOT(nb_add, binary<ops::add>),
     PKG_SLOT(nb_subtract, binary<ops::sub>),
@@ -125,16 +102,17 @@ PyType_Slot g_number_slots[] = {
     PKG_SLOT(nb_inplace_xor, in_place<ops::bitwise_xor_>),
     PKG_SLOT(nb_inplace_lshift, in_place<ops::bitwise_left_shift_>),
     PKG_SLOT(nb_inplace_rshift, in_place<ops::bitwise_right_shift_>),
-    PKG_SLOT(nb_negative, unary<ops::neg>),
-    PKG_SLOT(nb_positive, positive),
-    PKG_SLOT(nb_absolute, unary<ops::abs>),
-    PKG_SLOT(nb_invert, invert),
-    PKG_SLOT(nb_bool, truth),
-    PKG_SLOT(nb_float, as_float),
-    PKG_SLOT(nb_int, as_int),
-    PKG_SLOT(nb_index, as_index),
+    PKG_UNARY(nb_negative, wrap(ops::neg(x))),
+    PKG_SLOT(nb_positive, new_ref),
+    PKG_UNARY(nb_absolute, wrap(ops::abs(x))),
+    PKG_UNARY(nb_invert, wrap(inverted(x))),
+    PKG_UNARY(nb_bool, truth_of(x)),
+    PKG_UNARY(nb_float, item(x).to<double>()),
+    PKG_UNARY(nb_int, as_int(x)),
+    PKG_UNARY(nb_index, index_of(x)),
     PKG_SLOT(tp_richcompare, compare),
     {0, nullptr}};
 #undef PKG_SLOT
+#undef PKG_UNARY
 
 }  // namespace pkg::python

@@ -159,10 +159,6 @@ void tensor_dealloc(PyObject* self) {
 
 Py_hash_t tensor_hash(PyObject* self) { return Py_hash_t(uintptr_t(self) >> 4); }
 
-Py_ssize_t tensor_len(PyObject* self) {
-  return guarded([&] { return Py_ssize_t(length_of(unwrap(self))); }, Py_ssize_t(-1));
-}
-
 PyObject* tensor_item_at(PyObject* self, Py_ssize_t index) {
   PyRef key(PyLong_FromSsize_t(index));
   return tensor_getitem(self, key.get());
@@ -199,18 +195,18 @@ void register_symbol_class(PyObject* cls) {
 
 void add_tensor_type(PyObject* module) {
   std::vector<PyType_Slot> slots = {
-      {Py_tp_new, reinterpret_cast<void*>(tensor_new)},
-      {Py_tp_init, reinterpret_cast<void*>(tensor_init)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(tensor_dealloc)},
-      {Py_tp_hash, reinterpret_cast<void*>(tensor_hash)},
+      slot(Py_tp_new, tensor_new),
+      slot(Py_tp_init, tensor_init),
+      slot(Py_tp_dealloc, tensor_dealloc),
+      slot(Py_tp_hash, tensor_hash),
       {Py_tp_members, g_members},
       {Py_tp_methods, g_tensor_methods},
       {Py_tp_getset, g_tensor_getset},
-      {Py_mp_length, reinterpret_cast<void*>(tensor_len)},
-      {Py_mp_subscript, reinterpret_cast<void*>(tensor_getitem)},
-      {Py_mp_ass_subscript, reinterpret_cast<void*>(tensor_setitem)},
-      {Py_sq_length, reinterpret_cast<void*>(tensor_len)},
-      {Py_sq_item, reinterpret_cast<void*>(tensor_item_at)},
+      slot_row<Py_mp_length, unwrap, length_of>(),
+      slot(Py_mp_subscript, tensor_getitem),
+      slot(Py_mp_ass_subscript, tensor_setitem),
+      slot_row<Py_sq_length, unwrap, length_of>(),
+      slot(Py_sq_item, tensor_item_at),
       {Py_tp_doc, const_cast<char*>("Tensor of the C++ core; use pkg.Tensor.")}};
   for (PyType_Slot* slot = g_number_slots; slot->slot; ++slot) slots.push_back(*slot);
   slots.push_back({0, nullptr});

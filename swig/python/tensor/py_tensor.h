@@ -99,8 +99,7 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value);  // py_index
 PyObject* tensor_dlpack(const Tensor& tensor, std::optional<int64_t> stream,
                         std::optional<std::pair<int, int>> max_version,
                         std::optional<std::pair<int, int>> dl_device,
-                        std::optional<bool> copy);        // py_dlpack.cc
-std::pair<int, int> dlpack_device(const Tensor& tensor);  // py_dlpack.cc
+                        std::optional<bool> copy);  // py_dlpack.cc
 
 /// Tensor over the memory of a NumPy array, or of anything with a buffer; py_memory.cc.
 Tensor over_buffer(PyObject* object, bool* read_only = nullptr);
@@ -115,15 +114,6 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);
 /// The node behind a tensor as a Python object, or None; autograd/engine.cc.
 PyObject* wrap_grad_fn(const Tensor& tensor);
 
-/// What swigkit::Convert asks of a type of the core's.
-template <class T, auto load_from, auto wrap_as>
-struct CoreValue {
-  static bool load(PyObject* object, T& value, const swigkit::Argument& where) {
-    return load_from(object, &value) ||
-           refuse(where, swigkit::Convert<T>::expected(), object);
-  }
-  static PyObject* cast(T value) { return wrap_as(std::move(value)); }
-};
 inline bool load_tensor(PyObject* object, Tensor* tensor) {
   if (!is_tensor(object)) return false;
   *tensor = unwrap(object);
@@ -132,17 +122,18 @@ inline bool load_tensor(PyObject* object, Tensor* tensor) {
 
 }  // namespace pkg::python
 
-#define PKG_CONVERT(Type, load_from, wrap_as, text)                                       \
-  template <>                                                                             \
-  struct swigkit::Convert<pkg::Type>                                                      \
-      : pkg::python::CoreValue<pkg::Type, pkg::python::load_from, pkg::python::wrap_as> { \
-    static std::string expected() { return text; }                                        \
-  }
-PKG_CONVERT(Tensor, load_tensor, wrap, "a Tensor");
-PKG_CONVERT(Scalar, parse_scalar, wrap_scalar, "a number");
-PKG_CONVERT(DType, load_dtype, wrap_dtype, "a dtype");
-PKG_CONVERT(Device, load_device, wrap_device, "a device");
-#undef PKG_CONVERT
+template <>
+struct swigkit::Convert<pkg::Tensor>
+    : ConvertBy<pkg::Tensor, pkg::python::load_tensor, pkg::python::wrap, "a Tensor"> {};
+template <>
+struct swigkit::Convert<pkg::Scalar> : ConvertBy<pkg::Scalar, pkg::python::parse_scalar,
+                                                 pkg::python::wrap_scalar, "a number"> {};
+template <>
+struct swigkit::Convert<pkg::DType>
+    : ConvertBy<pkg::DType, pkg::python::load_dtype, pkg::python::wrap_dtype, "a dtype"> {};
+template <>
+struct swigkit::Convert<pkg::Device> : ConvertBy<pkg::Device, pkg::python::load_device,
+                                                 pkg::python::wrap_device, "a device"> {};
 
 template <>
 struct swigkit::Convert<pkg::TensorList> {

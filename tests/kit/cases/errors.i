@@ -31,6 +31,7 @@
 %remark(mark, "by number")
 %{
 #include "swigkit/by_hand.h"
+#include "swigkit/function_type.h"
 #include "swigkit/later.h"
 #include "swigkit/listed.h"
 #include "swigkit/sites.h"
@@ -110,6 +111,46 @@ static PyTypeObject *make_gauge() {
                              slots};
   return reinterpret_cast<PyTypeObject *>(check(PyType_FromSpec(&spec)).release());
 }
+%}
+%{
+// Functions that C++ makes: numbers times one that they know.
+struct PyScale {
+  static constexpr const char *kName = "errors.Scale";
+  static constexpr const char *kDoc = "Scale(by, kept=None, /)\n--\n\nTimes a number.";
+  static constexpr bool kIsObject = true;
+  static PyScale make(PyObject *args, PyObject *keywords) {
+    double by;
+    PyObject *kept = Py_None;
+    swigkit::parse_arguments(args, keywords, "d|O:Scale", {"", ""}, &by, &kept);
+    return {by, swigkit::PyRef::borrow(kept)};
+  }
+  PyObject *call(PyObject *const *args, Py_ssize_t n, PyObject *keywords) const {
+    if (n == 0 || keywords) throw std::invalid_argument("a number, without a name");
+    double value = 0;  // the last one: of a method the first one is the object
+    if (!swigkit::to_cpp(args[n - 1], value, {"Scale", "value"})) swigkit::throw_python_error();
+    return swigkit::to_python(by * value);
+  }
+  PyObject *repr() const { return swigkit::to_python("<times " + text() + ">"); }
+  int traverse(visitproc visit, void *arg) const {
+    Py_VISIT(kept.get());
+    return 0;
+  }
+  std::string text() const { return std::to_string(by).substr(0, 3); }
+  static PyMethodDef methods[];
+  static PyGetSetDef attributes[];
+
+  double by;
+  swigkit::PyRef kept;
+};
+using ScaleType = swigkit::FunctionType<PyScale>;
+static std::string text_of_scale(const PyScale &scale) { return scale.text(); }
+PyMethodDef PyScale::methods[] = {
+    swigkit::method_row<ScaleType::record_of, text_of_scale, "As a text.", "text">(), {}};
+PyGetSetDef PyScale::attributes[] = {
+    swigkit::attribute_row<ScaleType::record_of, text_of_scale>("__doc__", nullptr), {}};
+%}
+%init %{
+  if (!swigkit::guarded([&] { return ScaleType::add_to(m), true; }, false)) return -1;
 %}
 %releases_gil(call_alone)
 %inline %{

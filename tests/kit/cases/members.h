@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -169,6 +170,41 @@ inline int total_of_shared(std::shared_ptr<Leaves> leaves) {
 }
 inline int total_given(const std::function<Leaves()>& give) { return total(give()); }
 inline std::function<int(Leaves)> get_total() { return total; }
+/// The same of views of texts that are made for a call, of lists and of copies of numbers.
+inline std::wstring text_or(std::optional<std::wstring_view> text) {
+  return std::wstring(text.value_or(L"none"));
+}
+inline std::wstring text_of_either(const std::variant<int, std::wstring_view>& either) {
+  const auto* text = std::get_if<std::wstring_view>(&either);
+  return std::wstring(text ? *text : L"a number");
+}
+inline std::wstring text_of_each(const std::vector<std::wstring_view>& each) {
+  std::wstring all;
+  for (std::wstring_view text : each) all += text;
+  return all;
+}
+inline std::wstring text_given(const std::function<std::wstring_view()>& give) {
+  return std::wstring(give());
+}
+inline int sum_or(std::optional<std::initializer_list<int>> numbers) {
+  int sum = 0;
+  for (int number : numbers.value_or(std::initializer_list<int>{})) sum += number;
+  return sum;
+}
+inline double half_or(std::optional<std::reference_wrapper<const double>> number) {
+  return number ? number->get() / 2 : 0;
+}
+inline double half_of_either(
+    const std::variant<std::string, std::reference_wrapper<const double>>& either) {
+  return either.index() == 1 ? std::get<1>(either).get() / 2 : 0;
+}
+/// Whose arguments are there during the call.
+inline std::function<double(std::wstring_view, std::reference_wrapper<const double>)>
+get_scaled() {
+  return [](std::wstring_view text, std::reference_wrapper<const double> by) {
+    return double(text.size()) * by.get();
+  };
+}
 /// Gives some to others.
 class Grove {
  public:

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+struct Source {
+  int light = 1;
+};
 /// Counts by itself who has a share in it.  Plain as it is it must not lie in its Python
 /// object.  In no namespace, and of a name that the kit has in its own.
 struct Counted {
@@ -17,6 +20,10 @@ struct Counted {
   virtual ~Counted() = default;  // CountedMore is deleted by release(Counted*)
   Counted(const Counted& other) : value(other.value) { ++alive; }  // its own count
   int shares() const { return count_; }
+  long use_count() const { return count_; }
+  /// The light of what it was given, which has to live as long; 0 without.  A copy has none.
+  void lit_by(const Source& source) { source_ = &source; }
+  int light() const { return source_ ? source_->light : 0; }
   static inline int alive = 0;
 
  private:
@@ -27,6 +34,7 @@ struct Counted {
     delete object;
   }
   int count_ = 0;
+  const Source* source_ = nullptr;
 };
 struct CountedMore : Counted {
   int more = 4;
@@ -61,6 +69,7 @@ namespace pointers {
 inline Counting<Counted> g_shelf;
 inline void put_on_shelf(Counting<Counted> object) { g_shelf = std::move(object); }
 inline Counting<Counted> on_shelf() { return g_shelf; }
+inline int light_on_shelf() { return g_shelf ? g_shelf->light() : -1; }
 
 struct Lamp {
   int light = 1;

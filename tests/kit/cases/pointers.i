@@ -6,6 +6,7 @@
 #include "pointers.h"
 %}
 %intrusive(Counted, Counting<Counted>)
+%keeps_alive(Counted::lit_by, 1, 2)
 %ignore Counting;
 %ignore retain;
 %ignore release;

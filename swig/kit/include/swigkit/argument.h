@@ -135,6 +135,17 @@ inline std::string one(const std::string& name) {
   return false;
 }
 
+/// The same of `kind`, which is there during the call alone: C++ may have it longer, as a
+/// part of what was made of it or as a result.
+[[gnu::cold, gnu::noinline]] inline bool refuse_lasting(const Argument& where,
+                                                        const char* instead,
+                                                        const char* kind, PyObject* got) {
+  return refuse(where,
+                std::string("what lasts: take a ") + instead + " in C++ (%extend), not a " +
+                    kind + ",",
+                got);
+}
+
 /// The same of a type whose text is made only where it is read.
 template <class Text>
   requires requires(Text text) { text().size(); }

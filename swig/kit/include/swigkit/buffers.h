@@ -72,10 +72,7 @@ struct In<std::span<T, N>> {
   }
   bool load(PyObject* object, const Argument& where) {
     if constexpr (!std::is_const_v<T>) return refuse(where, expected, object);
-    if (where.lasts) {
-      return refuse(where, "what lasts: take a std::vector in C++ (%extend), not a span,",
-                    object);
-    }
+    if (where.lasts) return refuse_lasting(where, "std::vector", "span", object);
     if (!items.load(object, where)) return false;
     if (N != std::dynamic_extent && items.get()->size() != N) {
       return refuse_length(where, N, items.get()->size(), object);

@@ -25,6 +25,25 @@ inline PyObject* checked(PyObject* object) {
   return object;
 }
 
+/// Throws the kit's text for a wrong argument unless it fits.
+inline void expect(bool fits, const Argument& where, const char* expected, PyObject* got) {
+  if (__builtin_expect(fits, 1)) return;
+  refuse(where, expected, got);
+  throw_python_error();
+}
+
+/// The C++ object inside of an object of just this class; null for any other.
+template <class T>
+const T* exactly(PyObject* object) {
+  if (Py_TYPE(object) != class_of<T>.type) return nullptr;
+  return static_cast<const T*>(reinterpret_cast<Instance*>(object)->object);
+}
+
+/// hash() of what an object of C++'s stands for, by its address.
+inline long address_hash(const void* address) {
+  return long(reinterpret_cast<uintptr_t>(address) >> 4);
+}
+
 /// The text of an attribute, which `keep` keeps; null, without an error, where there is none
 /// or `object` is null.
 inline const char* text_attribute(PyObject* object, const char* name, PyRef& keep) {
@@ -60,6 +79,13 @@ PyObject* nested_list(const Sizes& shape, const Sizes& steps, const char* data, 
   return list.release();
 }
 
+/// A text that a template is told.
+template <size_t n>
+struct Text {
+  char value[n];
+  consteval Text(const char (&text)[n]) { std::copy_n(text, n, value); }
+};
+
 /// Entries of the tables of a type, for a function of its C++ object: `self_of` finds that
 /// in Python's.  What the function returns is converted, unless it is a new reference.
 template <class T>
@@ -76,18 +102,43 @@ template <auto self_of, auto put>
 int set_by(PyObject* self, PyObject* value, void*) {
   return guarded([&] { return put(self_of(self), value), 0; }, -1);
 }
+/// The same of an attribute that cannot be deleted.
+template <auto self_of, auto put, Text name>
+int replace_by(PyObject* self, PyObject* value, void* closure) {
+  if (value) return set_by<self_of, put>(self, value, closure);
+  PyErr_Format(PyExc_AttributeError, "%s cannot be deleted", name.value);
+  return -1;
+}
 /// METH_NOARGS
 template <auto self_of, auto function>
 PyObject* call_by(PyObject* self, PyObject*) {
   return guarded([&] { return as_object(function(self_of(self))); });
 }
 
-/// A text that a template is told.
-template <size_t n>
-struct Text {
-  char value[n];
-  consteval Text(const char (&text)[n]) { std::copy_n(text, n, value); }
-};
+/// A row of a table of slots.
+template <class F>
+PyType_Slot slot(int which, F* function) {
+  return {which, reinterpret_cast<void*>(function)};
+}
+/// The same for a function of the C++ object alone, as above.
+template <auto self_of, auto function>
+PyObject* unary_by(PyObject* self) {
+  return guarded([&] { return as_object(function(self_of(self))); });
+}
+template <class Number, auto self_of, auto function>
+Number number_by(PyObject* self) {
+  return guarded([&] { return Number(function(self_of(self))); }, Number(-1));
+}
+template <int which, auto self_of, auto function>
+PyType_Slot slot_row() {
+  if constexpr (which == Py_nb_bool) {
+    return slot(which, number_by<int, self_of, function>);
+  } else if constexpr (which == Py_mp_length || which == Py_sq_length) {
+    return slot(which, number_by<Py_ssize_t, self_of, function>);
+  } else {
+    return slot(which, unary_by<self_of, function>);
+  }
+}
 
 template <class T>
 inline constexpr bool IsOptional = false;
@@ -188,6 +239,17 @@ template <auto self_of, auto function>
 PyGetSetDef attribute_row(const char* name, const char* doc, setter put = nullptr) {
   return {name, get_by<self_of, function>, put, doc, nullptr};
 }
+
+/// A swigkit::Convert of a C++ type by functions: load(object, &value) is false for what is
+/// none, and cast(value) gives a new reference.
+template <class T, auto load_from, auto wrap_as, Text text>
+struct ConvertBy {
+  static std::string expected() { return text.value; }
+  static bool load(PyObject* object, T& value, const Argument& where) {
+    return load_from(object, &value) || refuse(where, text.value, object);
+  }
+  static PyObject* cast(T value) { return wrap_as(std::move(value)); }
+};
 
 /// What a function was given by METH_VARARGS | METH_KEYWORDS: `format` is that of
 /// PyArg_ParseTupleAndKeywords(), and a name of "" that of a parameter without one.

@@ -5,7 +5,7 @@
 
 #include "argument.h"
 #include "fastcall.h"
-#include "instance.h"
+#include "objects.h"
 
 #include <algorithm>
 

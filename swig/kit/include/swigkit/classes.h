@@ -147,6 +147,7 @@ inline bool is_reusable(PyTypeObject* type) {
     call_python([self] {
       keep_for_shares(self);
       let_go(self);
+      if (!g_registry->orphans.empty()) drop_orphans();
     });
     PyErr_Restore(error_type, error, traceback);
   }

@@ -469,6 +469,9 @@ struct In<std::initializer_list<T>> {
   std::initializer_list<T> value{};
 
   bool load(PyObject* object, const Argument& where) {
+    if (where.lasts) {
+      return refuse_lasting(where, "std::vector", "std::initializer_list", object);
+    }
     if (!items.load(object, where)) return false;
     // C++ makes one of what stands in the source alone.  To libstdc++ and libc++ it is an
     // address and a length.

@@ -3,7 +3,7 @@
 // overrides keep alive.
 #pragma once
 
-#include "instance.h"
+#include "objects.h"
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 

@@ -137,6 +137,11 @@ struct Counted {
   /// Of an object that was just made.
   static Pointer first(auto* made) { return Pointer(made); }
   static Pointer another(auto* object) { return Pointer(object); }
+  /// How many shares there are; 0 where the class does not say, or by another name.
+  static long count(auto* object) {
+    if constexpr (requires { object->use_count(); }) return long(object->use_count());
+    else return 0;
+  }
 };
 template <class Pointer>
 struct IntrusivePointer {
@@ -161,6 +166,13 @@ struct IntrusivePointer {
     record.shares_itself = true;
     record.share = [](void* made, Instance*) -> std::shared_ptr<void> {
       return hold(Counted<Pointer>::first(static_cast<Made*>(made)));
+    };
+    record.shares = [](void* made) -> long {
+      if constexpr (requires(Made* object) { Counted<Pointer>::count(object); }) {
+        return Counted<Pointer>::count(static_cast<Made*>(made));
+      } else {
+        return 0;  // of a specialisation without it
+      }
     };
   }
 
@@ -252,7 +264,7 @@ struct In<std::reference_wrapper<T>> {
 
   bool load(PyObject* object, const Argument& where) {
     if constexpr (!IsWrapped<std::remove_cv_t<T>>) {
-      if (where.whole) return refuse(where, "an object of C++'s own", object);
+      if (where.lasts) return refuse(where, "an object of C++'s own", object);
     }
     if (!in.load(object, where)) return false;
     if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));

@@ -116,6 +116,15 @@ inline bool interpreter_alive() {
 #endif
 }
 
+/// The same as two hooks of a library: the first one's result is for the second.  A thread
+/// without the GIL (a worker, or an outer region) has nothing to give up.
+inline void* give_gil_up() {
+  return interpreter_alive() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+}
+inline void take_gil_back(void* state) {
+  if (state) call_python(PyEval_RestoreThread, static_cast<PyThreadState*>(state));
+}
+
 /// Threads that are about to take the GIL.
 ///
 /// Note [Threads at Python's end]

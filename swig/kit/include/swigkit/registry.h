@@ -35,10 +35,17 @@ struct Registry {
   /// Overridden C++ objects whose Python objects are no more.
   std::unordered_set<const void*> left;
   /// What C++ objects refer to that have shares in C++ and no Python object any more, by
-  /// their address, which a part may share; see keep_for_shares() in instance.h.
+  /// their address, which a part may share; see orphans.h.
   struct Orphan {
     std::weak_ptr<void> object;
     PyObject* kept;
+    std::shared_ptr<void> share;  // of what counts itself, and how often it does
+    long (*count)(void*);
+
+    bool is_shared(const void* address) const {
+      if (!share) return !object.expired();
+      return share.use_count() > 1 || count(const_cast<void*>(address)) > 1;
+    }
   };
   std::unordered_multimap<const void*, Orphan> orphans;
   size_t until_sweep = 0;  // calls of drop_orphans() that do nothing
@@ -48,7 +55,7 @@ struct Registry {
 inline Registry* g_registry = nullptr;
 
 /// Grows with every change of Registry, Class or Instance.
-inline constexpr int kLayout = 4;
+inline constexpr int kLayout = 5;
 
 /// Finds the registry, or makes it; false with an error set when that fails.
 inline bool find_registry() {

@@ -142,6 +142,7 @@ struct In<std::basic_string_view<Character>> {
   std::basic_string_view<Character> value{};
 
   bool load(PyObject* object, const Argument& where) {
+    if (where.lasts) return refuse_lasting(where, "string", "view of a copy", object);
     if (!to_cpp(object, text, where)) return false;
     value = text;
     return true;

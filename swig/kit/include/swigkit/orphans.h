@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/orphans.h: what C++ objects refer to (keep_alive()) that C++ keeps longer than
+// Python: it lives as long as they do.
+//
+// Note [Orphans]
+// Of an object in a std::shared_ptr a std::weak_ptr tells that it is no more.  One that
+// counts its shares itself (%intrusive) tells nobody, so what it refers to is kept together
+// with a share in it, and both are let go of once that is the last one.  That needs the
+// count, which Counted<Pointer>::count() gives; without it nothing is kept.
+#pragma once
+
+#include "instance.h"
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// Lets go of what objects that C++ has no share in any more referred to: where there are
+/// many, once in as many calls, so that a call looks at one of them on average.
+inline void drop_orphans() {
+  auto& orphans = g_registry->orphans;
+  if (g_registry->until_sweep > 0) {
+    --g_registry->until_sweep;
+    return;
+  }
+  std::vector<PyRef> dropped;                // last of all, as that may come here again
+  std::vector<std::shared_ptr<void>> ended;  // before what those refer to
+  std::erase_if(orphans, [&](const auto& entry) {
+    const Registry::Orphan& orphan = entry.second;
+    if (orphan.is_shared(entry.first)) return false;
+    ended.push_back(orphan.share);
+    dropped.emplace_back(orphan.kept);
+    return true;
+  });
+  g_registry->until_sweep = orphans.size() < 16 ? 0 : orphans.size();
+}
+/// Whether `one` stands for a part of an object of several bases.
+inline bool is_part(PyObject* one) {
+  return is_instance(one) && reinterpret_cast<Instance*>(one)->outer;
+}
+/// Whether others than its Python object have a share in the C++ object.
+inline bool is_shared(const Instance* self) {
+  if (self->holder.use_count() > 1) return true;
+  return self->record->shares && self->record->shares(self->object) > 1;
+}
+/// The Python object ends.  What the C++ object refers to lives as long as that, which C++
+/// may have shares in; or it is that of its next Python object (wrap_shared()).
+inline void keep_for_shares(Instance* self) {
+  if (!self->kept) return;
+  std::vector<Instance*> shared;
+  const auto add = [&](Instance* one) {
+    if (!one->object || one->owner != Owner::Shared) return;
+    if (one->overridden && !one->record->shares) return;  // its Python object stays
+    if (is_shared(one)) shared.push_back(one);
+  };
+  add(self);
+  const auto all = kept_by(self);
+  const bool has_parts = std::ranges::any_of(all, is_part);
+  for (PyObject* one : all) {
+    if (is_part(one)) add(reinterpret_cast<Instance*>(one));
+  }
+  if (shared.empty()) return;
+  drop_orphans();
+  for (Instance* one : shared) {
+    PyRef kept = PyRef::borrow(self->kept);
+    if (has_parts) {  // which end with this; what else is kept may be of any of them
+      kept = PyRef(PyList_New(0));
+      for (PyObject* other : kept_by(self)) {
+        if (is_part(other)) continue;
+        if (!kept || PyList_Append(kept.get(), other) < 0) return PyErr_Clear();
+      }
+      if (PyList_GET_SIZE(kept.get()) == 0) return;
+    }
+    const auto count = one->record->shares;
+    g_registry->orphans.emplace(one->object,
+                                Registry::Orphan{one->holder, kept.release(),
+                                                 count ? one->holder : nullptr, count});
+  }
+}
+/// The other way, of a new Python object.
+inline void take_kept(Instance* self) {
+  if (self->kept) return;
+  auto& orphans = g_registry->orphans;
+  auto [at, end] = orphans.equal_range(self->object);
+  while (at != end) {
+    const std::weak_ptr<void>& object = at->second.object;
+    const bool other = object.owner_before(self->holder) ||
+                       self->holder.owner_before(object);
+    if (other && !at->second.share) {  // with a share it is there, and no other one
+      ++at;
+      continue;
+    }
+    const PyRef kept(at->second.kept);  // several of an object and a part of it
+    at = orphans.erase(at);
+    if (!self->kept) {
+      self->kept = new_ref(kept.get());
+      continue;
+    }
+    const bool list = PyList_CheckExact(kept.get());
+    const Py_ssize_t count = list ? PyList_GET_SIZE(kept.get()) : 1;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* one = list ? PyList_GET_ITEM(kept.get(), i) : kept.get();
+      if (!keep_alive(reinterpret_cast<PyObject*>(self), one)) PyErr_Clear();
+    }
+  }
+}
+
+}  // namespace swigkit
