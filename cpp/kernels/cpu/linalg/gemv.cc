@@ -17,11 +17,14 @@ namespace pkg::gemm {
 namespace {
 
 // Rows at a time, and vectors of 64 bytes of sums of each: as many as there are registers
-// for.  Rows that are read together are as many streams from memory, and share x.
-template <Isa level>
-constexpr int kRows = level == Isa::Baseline ? 1 : 4;
-template <Isa level>
-constexpr int64_t kVectors = level == Isa::V3 ? 1 : 4;
+// for.  Rows that are read together are as many streams from memory, and share x.  Halves of
+// AVX2 keep the order of dot(), as a row that comes alone is one.
+template <Isa level, class S>
+constexpr bool kFewSums = level == Isa::V3 && sizeof(S) != 2;
+template <Isa level, class S>
+constexpr int kRows = level == Isa::V4 || kFewSums<level, S> ? 4 : 1;
+template <Isa level, class S>
+constexpr int64_t kVectors = kFewSums<level, S> ? 1 : 4;
 constexpr int64_t kElements = 1 << 17;  // of the matrix, below which a thread does not pay
 constexpr int64_t kSumBytes = 16384;    // of sums of columns, in the first-level cache
 
@@ -53,14 +56,14 @@ inline void add_vector(const S* __restrict a, const T* __restrict x, T* sums) {
 template <Isa level, int R, class T, class S>
 inline void dots_of_part(const S* __restrict a, int64_t step, const T* __restrict x,
                          int64_t n, T* out) {
-  constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors<level> * kLanes;
+  constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors<level, S> * kLanes;
   T sums[R][kLanes];
   int64_t i = 0;
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) {
     for (int64_t l = 0; l < kLanes; ++l) sums[r][l] = 0;
   }
-  if constexpr (kVectors<level> > 1) {
+  if constexpr (kVectors<level, S> > 1) {
     if (n >= kStep) {
       T lanes[R][kStep];
 #pragma GCC unroll 4
@@ -123,7 +126,7 @@ inline void dots(const S* a, int64_t step, const T* x, int64_t n, T* out) {
 // sums.
 template <Isa level, class T, class S, class F>
 inline void each_dot(const S* a, int64_t step, int64_t rows, const T* x, int64_t n, F f) {
-  constexpr int kSome = kRows<level>;
+  constexpr int kSome = kRows<level, S>;
   T sums[kSome] = {};
   int64_t i = 0;
   for (; i + kSome <= rows; i += kSome) {
@@ -224,9 +227,9 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
                         [=](int64_t r, T sum) { put(i + r, sum); });
       };
       if (matrix.column_step == 1) return some(matrix.at(begin, 0), begin, end - begin);
-      const RunBuffer<S> dense(columns * kRows<level>);
-      for (int64_t i = begin; i < end; i += kRows<level>) {
-        const int64_t count = std::min<int64_t>(kRows<level>, end - i);
+      const RunBuffer<S> dense(columns * kRows<level, S>);
+      for (int64_t i = begin; i < end; i += kRows<level, S>) {
+        const int64_t count = std::min<int64_t>(kRows<level, S>, end - i);
         for (int64_t r = 0; r < count; ++r) {
           moves_of(sizeof(S)).gather(
               reinterpret_cast<char*>(dense.data() + r * columns),
