@@ -99,9 +99,7 @@ def normal(
     return (ops.randn(shape, dtype=dtype) * std + mean).to(dtype)
 
 
-def multinomial(
-    input: Tensor, num_samples: int, replacement: bool = False
-) -> Tensor:
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Indices drawn with chances proportional to the weights of each row.
 
     input: (n) or (m, n) weights of a floating dtype, 0 or more, not all 0 in a row.
@@ -147,9 +145,7 @@ def multinomial(
 def _check_dim(op: str, input: Tensor, dim: Any) -> None:
     # In the words of the ops.
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
-        raise TypeError(
-            f"[{op}] expected an int for 'dim', got {type(dim).__name__}"
-        )
+        raise TypeError(f"[{op}] expected an int for 'dim', got {type(dim).__name__}")
     if input.ndim == 0:
         raise IndexError(
             f"[{op}] Dimension specified as {dim} but tensor has no dimensions"
@@ -178,7 +174,10 @@ def unique(
     """
     if dim is not None:
         return _unique_slices(input.detach(), dim, return_inverse, return_counts)
-    values, places = input.detach().reshape(-1).sort()
+    if return_inverse:
+        values, places = input.detach().reshape(-1).sort()
+    else:
+        values = ops._sorted(input.detach())
     count = values.numel()
     first = ops.ones([count], dtype="bool")
     if count:

@@ -99,3 +99,18 @@ def test_a_wrong_result_is_not_timed() -> None:
     with pytest.raises(timing.Refused) as refused:
         timing.prepare(first(torch="T.add(x, 'three')"), torch)
     assert refused.value.sides == ("torch",)
+
+
+def test_what_floats_cost_is_said_of_no_integer() -> None:
+    """Keys of reasons name dtypes: a part of a name would let bfloat16 be float16."""
+    cover()
+    from cells.behind import reason
+
+    def of(dtype: str, name: str) -> str:
+        row = {"op": "pow", "family": "pointwise", "dtype": dtype, "name": name}
+        return reason(row, "NumPy")
+
+    assert "logarithm" in of("float32", "T.pow(x, y) | x 16x32, y 16x32 | float32")
+    for dtype in ("uint8", "int64"):
+        name = f"T.pow(x, y) | x 16x32, y 16x32 float32 | {dtype}"
+        assert of(dtype, name) == "not known yet"

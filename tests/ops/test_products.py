@@ -150,6 +150,28 @@ def test_rows_times_a_vector_are_the_same_bits_alone(dtype, level):
         assert want[3:9] == (a[3:9] @ v).tolist()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_vector_times_rows_that_lie_anyhow(dtype, level):
+    """Repeated, with gaps, backwards or turned: nothing is copied for it."""
+    rng = np.random.default_rng(6)
+    for m, k in [(2, 3), (3, 16), (5, 63), (7, 64), (9, 200), (65, 17), (33, 301)]:
+        row, gaps = numbers(rng, (1, k), dtype), numbers(rng, (m, 3 * k), dtype)
+        column, turned = numbers(rng, (m, 1), dtype), numbers(rng, (2 * k, m), dtype)
+        v = numbers(rng, (k,), dtype)
+        for a in (
+            row.expand(m, k),
+            gaps[:, ::3],
+            gaps.flip(1)[:, ::3],
+            column.expand(m, k),
+            turned.t()[:, ::2],
+            turned[: 2 * k : 2].t(),
+        ):
+            want = wide(a) @ wide(v)
+            agrees(a @ v, want, dtype)
+            agrees(v @ a.t(), want, dtype)
+            agrees(a.reshape(1, m, k).bmm(v.reshape(1, k, 1))[0, :, 0], want, dtype)
+
+
 @pytest.mark.parametrize("dtype", [pkg.float32, pkg.bfloat16, pkg.int8])
 @pytest.mark.parametrize(
     "batch, size", [(1, 160), (4, 160), (5, 160), (17, 64), (300, 16)]

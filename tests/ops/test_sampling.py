@@ -135,6 +135,30 @@ def test_unique(shape, dtype):
     assert pkg.unique(x, return_counts=True)[1].tolist() == counts.tolist()
 
 
+@pytest.mark.parametrize("n", [65, 3_000, 40_000])
+@pytest.mark.parametrize("kind", ["any", "far", "zeros", "nan", "few"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+def test_unique_of_many(n, kind, dtype):
+    """Values are sorted without their places, by the bits in which they differ."""
+    rng = np.random.default_rng(n)
+    x = rng.standard_normal(n) * 1e4
+    if kind == "far":
+        x[n // 2] = 2e9
+    elif kind == "few":
+        x = np.round(x * 1e-4)
+    elif dtype.startswith("float") and kind != "any":
+        x[:: n // 7] = -0.0 if kind == "zeros" else np.nan
+        x[1 :: n // 7] = 0.0
+    x = x.astype(dtype)
+    numbers, nans = x[~np.isnan(x)], np.isnan(x).sum()
+    found = pkg.unique(pkg.tensor(x)).numpy()
+    np.testing.assert_array_equal(found[: found.size - nans], np.unique(numbers))
+    assert np.isnan(found[found.size - nans :]).all()
+    counts = pkg.unique(pkg.tensor(x), return_counts=True)[1].numpy()
+    wanted = np.unique(numbers, return_counts=True)[1]
+    np.testing.assert_array_equal(counts[: counts.size - nans], wanted)
+
+
 @pytest.mark.parametrize("dim", [0, 1, -1])
 @pytest.mark.parametrize("shape", [(9, 2, 2), (2, 9, 1), (3, 3, 0)])
 def test_unique_slices(shape, dim):

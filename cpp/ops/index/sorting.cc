@@ -40,6 +40,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return values_and_indices(self, self.sizes());
       })
       .derivative("self", "self.shape dim result1", order_gradient);
+  m.def("_sorted(Tensor self) -> Tensor")
+      .doc("All elements in order, as one line.")
+      .shape([](const Tensor& self) {
+        return Spec{Shape{self.numel()}, self.dtype(), self.device()};
+      })
+      .non_differentiable();
   m.def("argsort(Tensor self, int dim=-1, bool descending=False, bool stable=False) "
         "-> Tensor")
       .doc("Indices that sort along dim.")

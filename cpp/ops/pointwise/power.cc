@@ -41,16 +41,18 @@ struct IntegerPower {
       y[i] = exponents[i];
       any |= wraps(y[i]);
       power[i] = Wide(x[i]);
-      left[i] = Wide(y[i]);
-      result[i] = 1;
+      // The lowest bit chooses between x and 1 without a product.
+      const Wide chosen = Wide(0 - Wide(Wide(y[i]) & 1));
+      result[i] = Wide(Wide(Wide(power[i] ^ 1) & chosen) ^ 1);
+      left[i] = Wide(Wide(y[i]) >> 1);
     }
     const auto most = any & wraps(std::numeric_limits<T>::max());
     const int steps = int(std::bit_width(uint64_t(most)));
-    for (int bit = 0; bit < steps; ++bit) {
+    for (int bit = 1; bit < steps; ++bit) {
       for (int64_t i = 0; i < n; ++i) {
+        power[i] = product(power[i], power[i]);
         const Wide chosen = Wide(0 - Wide(left[i] & 1));
         result[i] = product(result[i], Wide(Wide(Wide(power[i] ^ 1) & chosen) ^ 1));
-        power[i] = product(power[i], power[i]);
         left[i] = Wide(left[i] >> 1);
       }
     }

@@ -22,6 +22,18 @@ void run_size_bits(Tensor& out, const Tensor& self, Bits infinity, F f) {
   run_pointwise(kernel);
 }
 
+// The same of floats that vectors compare.
+template <class T, class F>
+void run_size(Tensor& out, const Tensor& self, F f) {
+  const auto formula = [=](T x) -> bool {
+    return f(std::abs(x), std::numeric_limits<T>::infinity());
+  };
+  Pointwise kernel{block<decltype(formula), bool, T>, &formula};
+  kernel.add(out, DType::Bool);
+  kernel.add(self, self.dtype());
+  run_pointwise(kernel);
+}
+
 // Stanza of a predicate of what kind of number it is; all integers are like 0.
 template <class F>
 void def_kind_of_number(Library& m, const char* name, const char* doc, F) {
@@ -36,8 +48,8 @@ void def_kind_of_number(Library& m, const char* name, const char* doc, F) {
             switch (self.dtype()) {
               case DType::Float16: return run_size_bits(out, self, uint16_t{0x7c00}, f);
               case DType::BFloat16: return run_size_bits(out, self, uint16_t{0x7f80}, f);
-              case DType::Float32: return run_size_bits(out, self, 0x7f800000u, f);
-              case DType::Float64: return run_size_bits(out, self, 0x7ffull << 52, f);
+              case DType::Float32: return run_size<float>(out, self, f);
+              case DType::Float64: return run_size<double>(out, self, f);
               default: break;
             }
             const auto of_integers = [=]() -> bool { return f(0, 1); };
@@ -179,7 +191,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   [](auto& g, auto& x) { return g * (exp(-(x * x)) * -kTwoOverSqrtPi); })
       .in_place();
   def_kind_of_number(m, "isnan", "True where self is not a number.",
-                     [](auto size, auto infinity) { return size > infinity; });
+                     [](auto size, auto infinity) { return !(size <= infinity); });
   def_kind_of_number(m, "isinf", "True where self is infinite.",
                      [](auto size, auto infinity) { return size == infinity; });
   def_kind_of_number(m, "isfinite", "True where self is a finite number.",

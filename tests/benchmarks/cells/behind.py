@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from .recipe import ALL, FLOATS
+
 TWO_PARTS = "within 1 ulp: the logarithm is a sum of two numbers"
 
 ROUNDED = (
@@ -10,8 +12,11 @@ ROUNDED = (
     "time; a transposed operand is turned round in pairs"
 )
 
+GATHERED = "what is stepped is gathered into a buffer: twice the time of the test"
+
 #: (peer, op, "family dtype" or parts of a name with " ... " between): the reason; the
-#: first that fits counts
+#: first that fits counts.  A part that is a dtype is the cell's dtype: what the
+#: arithmetic of floats costs is said of no integer.
 REASONS: dict[tuple[str, str], str] = {
     **{
         ("PyTorch", f"x {x}, y {y} | bfloat16"): ROUNDED
@@ -25,12 +30,18 @@ REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "F.cross_entropy(x, t) | x 16x21"): "classes that do not lie last are "
     "gathered to lie so",
     ("PyTorch", "grad(F.max_pool1d"): "places of the maxima are computed and kept",
-    ("NumPy", "T.tan(x)"): "the angle and its polynomial are in double",
-    ("NumPy", "T.log2(x)"): TWO_PARTS,
-    ("NumPy", "T.log10(x)"): TWO_PARTS,
-    ("NumPy", "T.atan2(x, y)"): "half of the time chooses between quadrants, zeros and "
-    "infinities: atan takes the other half",
-    ("NumPy", "T.pow(x, y)"): "within 2 ulp: the logarithm is a sum of two doubles",
+    **{
+        ("NumPy", f"T.{call} ... {dtype}"): why
+        for dtype in FLOATS
+        for call, why in {
+            "tan(x)": "the angle and its polynomial are in double",
+            "log2(x)": TWO_PARTS,
+            "log10(x)": TWO_PARTS,
+            "atan2(x, y)": "half of the time chooses between quadrants, zeros and "
+            "infinities: atan takes the other half",
+            "pow(x, y)": "within 2 ulp: the logarithm is a sum of two doubles",
+        }.items()
+    },
     ("PyTorch", "grad(T.prod("): "products before and after each element, in double, "
     "each waiting for the one before it; PyTorch divides where there is no zero",
     ("PyTorch", "T.prod("): "multiplied in double, as a part may overflow where the "
@@ -46,16 +57,35 @@ REASONS: dict[tuple[str, str], str] = {
         "that what squares lose or overflow can be computed in double"
         for dtype in ("bfloat16", "float16")
     },
+    **{
+        ("NumPy", f"T.{call} ... {dtype}"): why
+        for dtype in ("float32", "float64", "int32", "int64")
+        for call, why in {
+            "sort(x)[0]": "places are sorted with the values; NumPy sorts values alone",
+            "unique(x)": "three or four passes over the values; NumPy compares whole "
+            "vectors in a quicksort",
+        }.items()
+    },
+    **{
+        (peer, f"T.{op}(x) ... x stepped"): GATHERED
+        for op in ("isnan", "isinf", "isfinite", "logical_not")
+        for peer in ("NumPy", "PyTorch")
+    },
     ("PyTorch", "y 250x400 | int32 | y column"): "a column is repeated into a block's "
     "buffer: rows of 2 KB and less are not worth a loop each",
 }
+
+
+def _fits(part: str, row: dict) -> bool:
+    """Whether a part of a key is the row's dtype, or else of its name."""
+    return part == row["dtype"] if part in ALL else part in row["name"]
 
 
 def reason(row: dict, peer: str) -> str:
     """The reason of a cell that is behind `peer`, or that none is known."""
     for (who, text), why in REASONS.items():
         kind = f"{row['family']} {row['dtype']}"
-        parts = all(part in row["name"] for part in text.split(" ... "))
+        parts = all(_fits(part, row) for part in text.split(" ... "))
         if who == peer and (text in (row["op"], kind) or parts):
             return why
     return "not known yet"

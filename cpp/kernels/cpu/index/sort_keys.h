@@ -92,57 +92,131 @@ Item<Key>* radix_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* o
   return items;
 }
 
-/// How long a line may be for window_sort(): passes over four bytes are soon as fast.
-template <class Key>
-inline constexpr int64_t kWindowLine = sizeof(Key) == 8 ? 2048 : 512;
+/// Passes over eight bits each after which few of n keys are out of place.
+inline constexpr int64_t kTwoPasses = 2048, kThreePasses = 1 << 15;
+inline int few_passes(int64_t n) { return n <= kTwoPasses ? 2 : n <= kThreePasses ? 3 : 4; }
 
-/// The same of a line that is not long: by the 16 bits from the first on in which keys
-/// differ, after which few are out of place.  Where many would be, as radix_sort does: small
-/// numbers of both signs, and such as one that is far from the others.
+/// By what n keys are sorted: the uppermost bits, of `passes` bytes, of their distance from
+/// the least one.
 template <class Key>
-Item<Key>* window_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* other) {
-  using At = decltype(Item<Key>::at);
-  Key differ = 0;
-  with_isa([=, &differ] {
-    const Key first = keys[0];
-    Key all = 0;
-    for (int64_t i = 0; i < n; ++i) all |= keys[i] ^ first;
-    differ = all;
+struct Parts {
+  Key least = 0;
+  int cut = 0;  // bits of a distance beyond the uppermost 32
+  int low = 0;  // and of these the ones that are not sorted by
+  int passes = 0;
+
+  Parts(const Key* keys, int64_t n) {
+    Key most = 0;
+    with_isa([=, this, &most] {
+      Key l = keys[0], m = keys[0];
+      for (int64_t i = 1; i < n; ++i) l = std::min(l, keys[i]), m = std::max(m, keys[i]);
+      least = l;
+      most = m;
+    });
+    const int bits = int(std::bit_width(Key(most - least)));
+    cut = std::max(0, bits - 32);
+    passes = std::clamp((bits - cut + 7) / 8, 2, few_passes(n));
+    low = std::max(0, bits - cut - 8 * passes);
+  }
+};
+
+// The number that a thing is sorted by: of an item its key, a key itself.
+template <class Key>
+Key number_of(const Item<Key>& item) {
+  return item.key;
+}
+template <class Key>
+Key number_of(Key key) {
+  return key;
+}
+
+// What make(0) to make(n - 1) give by the bytes of their numbers from `shift` on, in one of
+// the two rooms; null where these bytes have fewer values than `kinds`.
+template <int kPasses, class One, class Make>
+One* part_passes(int64_t n, int shift, int64_t kinds, Make make, One* items, One* other) {
+  uint32_t counts[kPasses][256] = {};
+  with_stops(n, [=, &counts](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto part = uint32_t(number_of(make(i)) >> shift);
+      for (int p = 0; p < kPasses; ++p) ++counts[p][part >> (8 * p) & 255];
+    }
   });
-  const int bits = int(std::bit_width(differ)), shift = std::max(0, bits - 16);
-  if (bits <= 8) return radix_sort(keys, n, items, other);  // one pass at most
-  uint32_t counts[2][256] = {};
-  for (int64_t i = 0; i < n; ++i) {
-    const Key part = keys[i] >> shift;
-    ++counts[0][part & 255];
-    ++counts[1][part >> 8 & 255];
-  }
-  int64_t kinds = 1;  // of these bits, at most
-  for (const auto& count : counts) kinds *= 256 - std::count(count, count + 256, 0u);
-  if (shift > 0 && kinds < (sizeof(Key) == 8 ? 2 : 4) * n) {
-    return radix_sort(keys, n, items, other);
-  }
-  for (auto& count : counts) {
+  int64_t most = 1;  // values
+  for (const auto& count : counts) most *= 256 - std::count(count, count + 256, 0u);
+  if (most < kinds) return nullptr;
+  for (int p = 0; p < kPasses; ++p) {
     uint32_t sum = 0;
-    for (uint32_t& one : count) sum += std::exchange(one, sum);
+    for (uint32_t& one : counts[p]) sum += std::exchange(one, sum);
+    uint32_t* const next = counts[p];
+    with_stops(n, [=](int64_t begin, int64_t end) {
+      with_isa<Isa::V3>([=] {  // which has such shifts
+        const int by = shift + 8 * p;
+        const auto put = [=](One one) { other[next[number_of(one) >> by & 255]++] = one; };
+        if (p == 0) {
+          for (int64_t i = begin; i < end; ++i) put(make(i));
+        } else {
+          for (int64_t i = begin; i < end; ++i) put(items[i]);
+        }
+      });
+    });
+    std::swap(items, other);
   }
-  for (int64_t i = 0; i < n; ++i) {
-    items[counts[0][keys[i] >> shift & 255]++] = {keys[i], At(i)};
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    other[counts[1][items[i].key >> shift >> 8 & 255]++] = items[i];
-  }
-  if (shift == 0) return other;
+  return items;
+}
+
+// All of them in order: after these passes few are out of place, and move there.  Null where
+// many are, such as where one number is far from the others.
+template <class One, class Key, class Make, class After>
+One* part_sort(int64_t n, const Parts<Key>& parts, int shift, Make make, After after,
+               One* items, One* other) {
+  const bool exact = parts.low + parts.cut == 0;
+  const int64_t kinds = exact ? 0 : (sizeof(Key) == 8 ? 2 : 4) * n;
+  const auto run = parts.passes == 2   ? part_passes<2, One, Make>
+                   : parts.passes == 3 ? part_passes<3, One, Make>
+                                       : part_passes<4, One, Make>;
+  One* const sorted = run(n, shift, kinds, make, items, other);
+  if (!sorted || exact) return sorted;
   int64_t moves = 4 * n;
   for (int64_t i = 1; i < n; ++i) {
-    const Item<Key> item = other[i];
+    const One one = sorted[i];
     int64_t k = i;
-    for (; k > 0 && other[k - 1].key > item.key; --k) other[k] = other[k - 1];
-    other[k] = item;
+    for (; k > 0 && after(sorted[k - 1], one); --k) sorted[k] = sorted[k - 1];
+    sorted[k] = one;
     moves -= i - k;
-    if (moves < 0) return radix_sort(keys, n, items, other);
+    if (moves < 0) return nullptr;
   }
-  return other;
+  return sorted;
+}
+
+/// The keys' order by their places, in one of the two rooms, or null: see Note [Ways to
+/// sort].
+template <class Key>
+Item<uint32_t>* places_in_order(const Key* keys, int64_t n, Item<uint32_t>* items,
+                                Item<uint32_t>* other) {
+  using One = Item<uint32_t>;
+  const Parts<Key> parts(keys, n);
+  const Key least = parts.least;
+  const int cut = parts.cut;
+  return part_sort<One>(
+      n, parts, parts.low,
+      [=](int64_t i) { return One{uint32_t(Key(keys[i] - least) >> cut), uint32_t(i)}; },
+      [=](const One& a, const One& b) {
+        return a.key > b.key || (cut > 0 && a.key == b.key && keys[a.at] > keys[b.at]);
+      },
+      items, other);
+}
+
+/// The same of the keys alone.
+template <class Key>
+Key* keys_in_order(const Key* keys, int64_t n, Key* some, Key* other) {
+  const Parts<Key> parts(keys, n);
+  const Key least = parts.least;
+  Key* const sorted = part_sort<Key>(
+      n, parts, parts.low + parts.cut, [=](int64_t i) { return Key(keys[i] - least); },
+      [](Key a, Key b) { return a > b; }, some, other);
+  if (!sorted) return nullptr;
+  for (int64_t i = 0; i < n; ++i) sorted[i] = Key(sorted[i] + least);
+  return sorted;
 }
 
 }  // namespace pkg

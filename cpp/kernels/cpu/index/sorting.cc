@@ -5,11 +5,11 @@
 //
 // Note [Ways to sort]
 // Short lines: each element's rank is the number of those before it, counted without a
-// branch, all elements at once.  Longer ones: radix sort from the last byte on, which passes
-// over bytes that all keys share; single bytes are counted.  Of lines that are not long two
-// passes over the bits that decide most are enough, and neighbours that are out of order
-// change places.  A few of many: those up to a limit are collected and sorted, a limit that
-// the least of small groups give.
+// branch, all elements at once.  Longer ones: two to four passes over the bits that decide
+// most, after which neighbours that are out of order change places; single bytes are
+// counted.  Where these bits decide little, radix sort from the last byte on, which passes
+// over bytes that all keys share.  A few of many: those up to a limit are collected and
+// sorted, a limit that the least of small groups give.
 #include <algorithm>
 
 #include "dispatcher/library.h"
@@ -144,7 +144,11 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
     const int64_t groups = (n + kBlock - 1) / kBlock * (kBlock / kGroup);
     const Room<Key> keys(few ? 2 * groups + 1 : n);
     const Room<Item<Key>> items(few ? first_room(k) : n);
-    const Room<Item<Key>> other(few || heap ? 0 : n);
+    // Four passes over parts are no fewer than over keys of four bytes.
+    const bool by_parts = !few && !heap && sizeof(Key) > 2 &&
+                          n <= (sizeof(Key) == 4 ? kThreePasses : int64_t{UINT32_MAX});
+    const Room<Item<uint32_t>> parts(by_parts ? 2 * n : 0);
+    Room<Item<Key>> other(0);  // made when it is needed
     for (int64_t line = begin; line < end; ++line) {
       const Key* in = x + line * n;
       const int64_t start = into.start(line);
@@ -172,9 +176,14 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
         std::partial_sort(all, all + k, all + n);
       } else {
         exact = map.to_keys(in, n, keys.data());
-        const auto ordered = sizeof(Key) > 2 && n <= kWindowLine<Key> ? window_sort<Key>
-                                                                      : radix_sort<Key>;
-        sorted = ordered(keys.data(), n, items.data(), other.data());
+        const Item<uint32_t>* by = nullptr;
+        if (by_parts) by = places_in_order(keys.data(), n, parts.data(), parts.data() + n);
+        if (by) {
+          for (int64_t i = 0; i < k; ++i) put(i, in[by[i].at], by[i].at);
+          continue;
+        }
+        if (other.tensor.numel() == 0) other = Room<Item<Key>>(n);
+        sorted = radix_sort(keys.data(), n, items.data(), other.data());
       }
       for (int64_t i = 0; i < k; ++i) {
         const auto at = sorted[i].at;
@@ -231,8 +240,37 @@ void topk_kernel(Tensor& values, Tensor& indices, const Tensor& self, int64_t k,
   order(values, indices, self, d, self.ndim() ? k : 1, largest);
 }
 
+// All elements in order, without their places.
+void sorted_kernel(Tensor& values, const Tensor& self) {
+  const int64_t n = self.numel();
+  if (n == 0) return;
+  const Tensor in = as_contiguous(self);
+  const KeyMap map(self.dtype(), false);
+  bool done = false;
+  visit_size(itemsize(self.dtype()), [&]<class Key>(TypeTag<Key>) {
+    if constexpr (sizeof(Key) > 2) {
+      if (n <= kShortLine || n > int64_t{UINT32_MAX}) return;
+      const Room<Key> keys(3 * n);
+      const Key* x = static_cast<const Key*>(in.data());
+      if (!map.to_keys(x, n, keys.data())) return;  // zeros of both signs, NaNs
+      const Key* sorted = keys_in_order(keys.data(), n, keys.data() + n,
+                                        keys.data() + 2 * n);
+      if (!sorted) return;
+      Key* y = static_cast<Key*>(values.data());
+      with_isa([=] {
+        for (int64_t i = 0; i < n; ++i) y[i] = map.from_key(sorted[i]);
+      });
+      done = true;
+    }
+  });
+  if (done) return;
+  Tensor places = empty(Shape{n}, DType::Int64);
+  order(values, places, alias(in, Shape{n}, Shape{1}, in.offset()), 0, n, false);
+}
+
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("sort", sort_kernel);
+  m.impl("_sorted", sorted_kernel);
   m.impl("topk", topk_kernel);
 }
 

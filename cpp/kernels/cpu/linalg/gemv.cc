@@ -6,15 +6,25 @@
 #include "base/half.h"
 #include "base/isa.h"
 #include "kernels/cpu/linalg/tiles.h"
+#include "kernels/cpu/rows.h"
 #include "scheduler/parallel.h"
 #include "scheduler/scheduler.h"
+#include "tensor/gather.h"
 #include "tensor/sixteen.h"
 #include "tensor/small_vector.h"
 
 namespace pkg::gemm {
 namespace {
 
-constexpr int64_t kVectors = 4;         // of sums of a row
+// Rows at a time, and vectors of 64 bytes of sums of each: as many as there are registers
+// for.  Rows that are read together are as many streams from memory, and share x.  Halves of
+// AVX2 keep the order of dot(), as a row that comes alone is one.
+template <Isa level, class S>
+constexpr bool kFewSums = level == Isa::V3 && sizeof(S) != 2;
+template <Isa level, class S>
+constexpr int kRows = level == Isa::V4 || kFewSums<level, S> ? 4 : 1;
+template <Isa level, class S>
+constexpr int64_t kVectors = kFewSums<level, S> ? 1 : 4;
 constexpr int64_t kElements = 1 << 17;  // of the matrix, below which a thread does not pay
 constexpr int64_t kSumBytes = 16384;    // of sums of columns, in the first-level cache
 
@@ -46,35 +56,36 @@ inline void add_vector(const S* __restrict a, const T* __restrict x, T* sums) {
 template <Isa level, int R, class T, class S>
 inline void dots_of_part(const S* __restrict a, int64_t step, const T* __restrict x,
                          int64_t n, T* out) {
-  constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors * kLanes;
+  constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors<level, S> * kLanes;
   T sums[R][kLanes];
   int64_t i = 0;
-  if (n < kStep) {
 #pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      for (int64_t l = 0; l < kLanes; ++l) sums[r][l] = 0;
-    }
-  } else {
-    T lanes[R][kStep];
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      for (int64_t l = 0; l < kStep; ++l) lanes[r][l] = 0;
-    }
-    for (; i + kStep <= n; i += kStep) {
+  for (int r = 0; r < R; ++r) {
+    for (int64_t l = 0; l < kLanes; ++l) sums[r][l] = 0;
+  }
+  if constexpr (kVectors<level, S> > 1) {
+    if (n >= kStep) {
+      T lanes[R][kStep];
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) {
+        for (int64_t l = 0; l < kStep; ++l) lanes[r][l] = 0;
+      }
+      for (; i + kStep <= n; i += kStep) {
 #pragma GCC unroll 4
-        for (int64_t l = 0; l < kStep; l += kLanes) {
-          add_vector<level>(a + r * step + i + l, x + i + l, lanes[r] + l);
+        for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+          for (int64_t l = 0; l < kStep; l += kLanes) {
+            add_vector<level>(a + r * step + i + l, x + i + l, lanes[r] + l);
+          }
         }
       }
-    }
 #pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
+      for (int r = 0; r < R; ++r) {
 #pragma omp simd
-      for (int64_t l = 0; l < kLanes; ++l) {
-        sums[r][l] = (lanes[r][l] + lanes[r][kLanes + l]) +
-                     (lanes[r][2 * kLanes + l] + lanes[r][3 * kLanes + l]);
+        for (int64_t l = 0; l < kLanes; ++l) {
+          sums[r][l] = (lanes[r][l] + lanes[r][kLanes + l]) +
+                       (lanes[r][2 * kLanes + l] + lanes[r][3 * kLanes + l]);
+        }
       }
     }
   }
@@ -115,14 +126,14 @@ inline void dots(const S* a, int64_t step, const T* x, int64_t n, T* out) {
 // sums.
 template <Isa level, class T, class S, class F>
 inline void each_dot(const S* a, int64_t step, int64_t rows, const T* x, int64_t n, F f) {
-  constexpr int kRows = level == Isa::V4 ? 4 : 1;
-  T sums[kRows] = {};
+  constexpr int kSome = kRows<level, S>;
+  T sums[kSome] = {};
   int64_t i = 0;
-  for (; i + kRows <= rows; i += kRows) {
-    dots<level, kRows>(a + i * step, step, x, n, sums);
-    for (int64_t r = 0; r < kRows; ++r) f(i + r, sums[r]);
+  for (; i + kSome <= rows; i += kSome) {
+    dots<level, kSome>(a + i * step, step, x, n, sums);
+    for (int64_t r = 0; r < kSome; ++r) f(i + r, sums[r]);
   }
-  if constexpr (kRows > 1) {
+  if constexpr (kSome > 1) {
     for (; i < rows; ++i) {
       dots<level, 1>(a + i * step, step, x, n, sums);
       f(i, sums[0]);
@@ -130,15 +141,19 @@ inline void each_dot(const S* a, int64_t step, int64_t rows, const T* x, int64_t
   }
 }
 
-// sums[j] += x[0] * a(0, j) + ... + x[3] * a(3, j), rows `step` apart.
+// sums[j] += x[0] * a(0, j) + ... + x[7] * a(7, j), rows `step` apart: as many streams from
+// memory, and the sums are read and written once.
+constexpr int64_t kTogether = 8;
 template <class T, class S>
-inline void add_four(const S* __restrict a, int64_t step, const T* x, int64_t n,
-                     T* __restrict sums) {
+inline void add_together(const S* __restrict a, int64_t step, const T* x, int64_t n,
+                         T* __restrict sums) {
   const S *b = a + step, *c = b + step, *d = c + step;
-  const T p = x[0], q = x[1], r = x[2], s = x[3];
+  const S *e = d + step, *f = e + step, *g = f + step, *h = g + step;
+  const T p = x[0], q = x[1], r = x[2], s = x[3], t = x[4], u = x[5], v = x[6], w = x[7];
 #pragma omp simd
   for (int64_t j = 0; j < n; ++j) {
-    sums[j] += p * T(a[j]) + q * T(b[j]) + r * T(c[j]) + s * T(d[j]);
+    const T low = p * T(a[j]) + q * T(b[j]) + r * T(c[j]) + s * T(d[j]);
+    sums[j] += low + (t * T(e[j]) + u * T(f[j]) + v * T(g[j]) + w * T(h[j]));
   }
 }
 
@@ -149,8 +164,8 @@ inline void by_columns(Strided<S> matrix, int64_t count, int64_t columns, const 
   for (int64_t j = 0; j < count; ++j) sums[j] = 0;
   int64_t p = 0;
   const S* at = matrix.data;
-  for (; p + 4 <= columns; p += 4, at += 4 * matrix.column_step) {
-    add_four(at, matrix.column_step, x + p, count, sums);
+  for (; p + kTogether <= columns; p += kTogether, at += kTogether * matrix.column_step) {
+    add_together(at, matrix.column_step, x + p, count, sums);
   }
   for (; p < columns; ++p, at += matrix.column_step) {
     const T factor = x[p];
@@ -198,21 +213,30 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
     });
     return;
   }
-  if (matrix.column_step == 1) {
-    return parallel_for(0, rows, grain, [=](int64_t begin, int64_t end) {
-      with_level([=]<Isa level>(AtIsa<level>) {
-        each_dot<level>(matrix.at(begin, 0).data, matrix.row_step, end - begin, x, columns,
-                        [=](int64_t r, T sum) { put(begin + r, sum); });
-      });
-    });
+  if (matrix.row_step == 0 && rows > 1) {  // one row, repeated
+    T sum;
+    multiply_vector(matrix, 1, columns, x_in, x_step, static_cast<const T*>(nullptr), 0,
+                    &sum, 1);
+    for (int64_t i = 0; i < rows; ++i) put(i, sum);
+    return;
   }
   parallel_for(0, rows, grain, [=](int64_t begin, int64_t end) {
-    with_isa([=] {
-      const S* row = matrix.at(begin, 0).data;
-      for (int64_t i = begin; i < end; ++i, row += matrix.row_step) {
-        T sum = 0;
-        for (int64_t p = 0; p < columns; ++p) sum += T(row[p * matrix.column_step]) * x[p];
-        put(i, sum);
+    with_level([=]<Isa level>(AtIsa<level>) {
+      const auto some = [=](Strided<S> at, int64_t i, int64_t count) {
+        each_dot<level>(at.data, at.row_step, count, x, columns,
+                        [=](int64_t r, T sum) { put(i + r, sum); });
+      };
+      if (matrix.column_step == 1) return some(matrix.at(begin, 0), begin, end - begin);
+      const RunBuffer<S> dense(columns * kRows<level, S>);
+      for (int64_t i = begin; i < end; i += kRows<level, S>) {
+        const int64_t count = std::min<int64_t>(kRows<level, S>, end - i);
+        for (int64_t r = 0; r < count; ++r) {
+          moves_of(sizeof(S)).gather(
+              reinterpret_cast<char*>(dense.data() + r * columns),
+              reinterpret_cast<const char*>(matrix.at(i + r, 0).data),
+              matrix.column_step * int64_t(sizeof(S)), columns);
+        }
+        some({dense.data(), columns, 1}, i, count);
       }
     });
   });

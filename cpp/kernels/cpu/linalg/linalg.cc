@@ -14,12 +14,14 @@ namespace {
 struct Matrices {
   Tensor tensor;
   bool transposed;
-  int64_t leading;  // elements from one row (one column if transposed) to the next
-  int64_t step;     // elements from one matrix to the next
+  int64_t leading;    // elements from one row (one column if transposed) to the next
+  int64_t step;       // elements from one matrix to the next
+  int64_t inner = 1;  // from one column (row) to the next; BLAS takes no other
 };
 
-// The last two dimensions; a third one is the batch.
-Matrices as_matrices(const Tensor& t) {
+// The last two dimensions; a third one is the batch.  Products of vectors read operands of
+// any steps where they lie.
+Matrices as_matrices(const Tensor& t, bool of_vector) {
   const size_t last = t.sizes().size() - 1;
   const int64_t rows = t.sizes()[last - 1], columns = t.sizes()[last];
   const int64_t rs = t.strides()[last - 1], cs = t.strides()[last];
@@ -34,12 +36,13 @@ Matrices as_matrices(const Tensor& t) {
   }
   if (columns == 1 && rs >= 1) return {t, false, rs, step};  // vectors with gaps
   if (rows == 1 && cs >= 1) return {t, true, cs, step};
+  if (of_vector) return {t, false, rs, step, cs};
   return {as_contiguous(t), false, least_columns, rows * columns};
 }
 
 // All leading dimensions as the rows of one matrix.
 Matrices as_rows(const Tensor& t) {
-  if (t.ndim() == 2) return as_matrices(t);
+  if (t.ndim() == 2) return as_matrices(t, false);
   return {as_contiguous(t), false, std::max<int64_t>(1, t.sizes().back()), 0};
 }
 
@@ -49,8 +52,9 @@ struct Product {
 
 template <class S>
 gemm::Strided<S> strided(const Matrices& m, int64_t at) {
-  const int64_t row = m.transposed ? 1 : m.leading, column = m.transposed ? m.leading : 1;
-  return {static_cast<const S*>(m.tensor.data()) + at * m.step, row, column};
+  const S* data = static_cast<const S*>(m.tensor.data()) + at * m.step;
+  if (m.transposed) return {data, m.inner, m.leading};
+  return {data, m.leading, m.inner};
 }
 
 // Runs f(type computed in, type of the elements): 16-bit floats are computed as float,
@@ -169,18 +173,19 @@ void multiply(const Product& p, const Matrices& a, const Matrices& b, gemm::Star
   parallel_for(0, p.batches, int64_t(5e5 / std::clamp(work, 1.0, 5e5)), run);
 }
 
-void bmm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
+void multiply_matrices(const Product& p, const Tensor& a, const Tensor& b, Tensor& out) {
+  const bool of_vector = p.m == 1 || p.n == 1;
   computed(out.dtype(), [&]<class T, class S>(TypeTag<T>, TypeTag<S>) {
-    multiply<T, S>({a.sizes()[0], a.sizes()[1], b.sizes()[2], a.sizes()[2]}, as_matrices(a),
-                   as_matrices(b), {}, out);
+    multiply<T, S>(p, as_matrices(a, of_vector), as_matrices(b, of_vector), {}, out);
   });
 }
 
+void bmm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
+  multiply_matrices({a.sizes()[0], a.sizes()[1], b.sizes()[2], a.sizes()[2]}, a, b, out);
+}
+
 void mm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
-  computed(out.dtype(), [&]<class T, class S>(TypeTag<T>, TypeTag<S>) {
-    multiply<T, S>({1, a.sizes()[0], b.sizes()[1], a.sizes()[1]}, as_matrices(a),
-                   as_matrices(b), {}, out);
-  });
+  multiply_matrices({1, a.sizes()[0], b.sizes()[1], a.sizes()[1]}, a, b, out);
 }
 
 void linear_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
