@@ -21,7 +21,7 @@ Tensor own(Tensor grad, const Tensor& leaf) {
   const bool fits = row_major ? grad.is_contiguous() : lie_alike(grad, leaf);
   const TensorImpl& impl = *grad.impl();
   const uint32_t holders = grad.is_view() ? 2 : 1;  // of the memory: the view, its base
-  const bool alone = impl.use_count() == 1 && impl.storage->use_count() == holders &&
+  const bool alone = impl.use_count() == 1 && impl.storage->held_by(holders) &&
                      (!grad.is_view() || impl.base->use_count() == 1) &&
                      impl.storage->nbytes() == grad.numel() * itemsize(grad.dtype());
   // A view with a history keeps it in the copy; another need not keep its base.

@@ -43,9 +43,8 @@ std::string where(const Node& node) {
 // Whether `grad` may be added to in place: nobody else sees its memory, here or outside, and
 // each element has a place of its own.
 bool is_private(const Tensor& grad) {
-  return grad.ref()->use_count() == 1 && !grad.is_view() &&
-         grad.storage().use_count() == 1 && !grad.storage().exported() &&
-         !grad.requires_grad() &&
+  return grad.ref()->use_count() == 1 && !grad.is_view() && grad.storage().held_by(1) &&
+         !grad.storage().exported() && !grad.requires_grad() &&
          (grad.is_contiguous() || !may_overlap(grad.sizes(), grad.strides()));
 }
 

@@ -94,21 +94,43 @@ bool stoppable(const Operator& op) {
                       [](const auto& argument) { return argument.written; });
 }
 
+/// Where the results of a task go.  What it makes itself is marked as long as it holds it.
+class Results {
+ public:
+  Results() = default;
+  Results(Results&&) = default;
+  ~Results() {
+    for (size_t i = 0; made_ && i < kMaxResults; ++i) {
+      if (tensors_[i].defined()) tensors_[i].storage().end_making();
+    }
+  }
+  void write(Tensor given) { tensors_[0] = std::move(given); }
+  void make(size_t i, const Tensor& fresh) {
+    made_ = true;
+    tensors_[i] = share(fresh);
+    fresh.storage().begin_making();
+  }
+  std::span<Tensor> first(size_t n) { return {tensors_.data(), n}; }
+
+ private:
+  std::array<Tensor, kMaxResults> tensors_;
+  bool made_ = false;
+};
+
 /// The body of a task: one kernel with its arguments and where the results go.
 struct Work {
   const Operator* op;
   const Kernel* kernel;
   bool stoppable;
   std::vector<Value> args;
-  std::array<Tensor, kMaxResults> results;
+  Results results;
   detail::ResultTypes dtypes;
 
   void operator()() {
     std::optional<NoStop> to_the_end;
     if (!stoppable) to_the_end.emplace();
     ExcludeKeys off(KeySet::all().without(kBackendKeys));
-    const size_t n = op->schema.returns.size();
-    detail::compute(*op, *kernel, args, {results.data(), n}, dtypes);
+    detail::compute(*op, *kernel, args, results.first(op->schema.returns.size()), dtypes);
   }
 };
 
@@ -162,9 +184,12 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
                                                                  specs);
   int64_t bytes = 0;
   for (size_t i = 0; i < specs.size(); ++i) {
-    // A kernel asks whether its result is an argument.
-    work.results[i] = op.in_place() ? std::get<Tensor>(work.args[0]) : share(results[i]);
-    if (!op.in_place()) bytes += results[i].storage().nbytes();
+    if (op.in_place()) {  // a kernel asks whether its result is an argument
+      work.results.write(std::get<Tensor>(work.args[0]));
+    } else {
+      work.results.make(i, results[i]);
+      bytes += results[i].storage().nbytes();
+    }
   }
   // Before the lock: this may run other code, which may call ops again.
   std::string site = submission_site();

@@ -166,6 +166,13 @@ bool Storage::writable() {
   return !p->writer && p->readers.empty();
 }
 
+// The work takes back its mark before its reference, so the reference was among those counted
+// where the mark is still there afterwards.
+bool Storage::held_by(uint32_t references) const noexcept {
+  if (owned_by(references)) return true;
+  return owned_by(references + 1) && in_making_.load(std::memory_order_acquire);
+}
+
 void Storage::wait_readable() {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return;

@@ -77,6 +77,13 @@ class Storage final : public Intrusive {
   /// True when neither a write nor a read is pending.
   bool writable();
 
+  /// Whether these references are all there are, but for that of the work that makes the
+  /// memory: what is done to it later comes after that work.
+  bool held_by(uint32_t references) const noexcept;
+  /// For that work: of memory that nobody else has yet, and before it lets go of it.
+  void begin_making() noexcept { in_making_.store(true, std::memory_order_release); }
+  void end_making() noexcept { in_making_.store(false, std::memory_order_release); }
+
   /// For the Async layer, which calls these under its ordering lock.
   /// Adds the pending write to `data` (its failure is passed on) and, for a call that
   /// writes, the pending reads to `order` (they only come first).
@@ -95,6 +102,7 @@ class Storage final : public Intrusive {
   int64_t nbytes_;
   size_t block_bytes_;  // size of header + inline payload
   bool owns_data_ = false;
+  std::atomic<bool> in_making_{false};
   std::atomic<uint16_t> keys_{0};  // static_keys_, and Async while work is pending
   std::atomic<uint16_t> static_keys_{0};
   std::atomic<uint32_t> version_{0};

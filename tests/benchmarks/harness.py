@@ -124,13 +124,13 @@ class Table:
         self.seconds = 0.005 if quick else 0.03
         self.repeats = 3 if quick else 9
 
-    def compare(self, work, ours, peers, targets=None, per=1):
+    def compare(self, work, ours, peers, targets=None, per=1, floor=None):
         """The fastest of interleaved runs: ours against each peer (None: not
         installed).
 
         The fastest, as timeit advises: what other runs take more is the machine's other
         work.  ``targets`` maps a peer to the highest wanted ratio; ``per`` divides the
-        times.
+        times.  ``floor(ours)`` gives the seconds below which it cannot come.
         """
         there = {name: f for name, f in peers.items() if f is not None}
         functions = [ours, *there.values()]
@@ -140,19 +140,20 @@ class Table:
             for _ in range(self.repeats)
         ]
         fastest = [min(times) / per * 1e6 for times in zip(*rounds)]
+        least = None if floor is None else floor(ours) * 1e6
         for name in peers:
             target = (targets or {}).get(name)
             if name not in there:
-                self.add(work, fastest[0], None, name, target)
+                self.add(work, fastest[0], None, name, target, least)
             else:
                 other = fastest[1 + list(there).index(name)]
-                self.add(work, fastest[0], other, name, target)
+                self.add(work, fastest[0], other, name, target, least)
 
-    def add(self, work, ours, other, name, target):
-        """One row, in microseconds."""
+    def add(self, work, ours, other, name, target, least=None):
+        """One row, in microseconds; ``least`` is the floor, where it is known."""
         ratio = None if other is None else ours / other
         row = {"work": work, "ours_us": ours, "peer_us": other, "peer": name,
-               "ratio": ratio, "target": target}  # fmt: skip
+               "ratio": ratio, "target": target, "floor_us": least}  # fmt: skip
         self.rows.append(row)
         print(line(row), flush=True)
 
@@ -164,10 +165,13 @@ def line(row):
         return f"{left} {'not installed':>11} {row['peer']}"
     target = "" if row["target"] is None else f"{row['target']:6.2f}"
     missed = row["target"] is not None and row["ratio"] > row["target"]
+    least = row.get("floor_us")
+    floor = least and f"  floor {least:.0f} us, floor / peer {least / row['peer_us']:.2f}"
     return (
         f"{row['work']:42} {row['ours_us']:11.2f} {row['peer_us']:11.2f} "
-        f"{row['peer']:8} {row['ratio']:6.2f} {target}{' *' if missed else ''}"
-    )
+        f"{row['peer']:8} {row['ratio']:6.2f} {target:6}{' *' if missed else '  '}"
+        f"{floor or ''}"
+    ).rstrip()
 
 
 def run(main):

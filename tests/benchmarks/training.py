@@ -2,9 +2,12 @@
 """One training step of eight networks: ``python tests/benchmarks/training.py``.
 
 The digits MLP is also compared with a step written by hand in NumPy and with JAX jit.
+The floor of a network is the time of its products alone (floors.py): where floor / peer is
+above a target, no step that multiplies as we do can reach it.
 """
 
 import numpy as np
+from floors import floor
 from harness import all_threads, peer, run, set_threads
 from networks import NETWORKS, finished
 
@@ -171,7 +174,8 @@ def main(table):
                        "jax": jax and mlp_jax()},
                       {"torch": 0.20, "numpy": 0.6, "jax": 0.6})  # fmt: skip
         table.compare(f"digits CNN step, {threads} thread(s)", cnn(pkg),
-                      {"torch": torch and cnn(torch)}, {"torch": 0.5})  # fmt: skip
+                      {"torch": torch and cnn(torch)}, {"torch": 0.5},
+                      floor=floor)  # fmt: skip
         table.compare(f"transformer layer, {threads} thread(s)", transformer(pkg),
                       {"torch": torch and transformer(torch)},
                       {"torch": 0.85})  # fmt: skip
@@ -180,7 +184,8 @@ def main(table):
                 compare_losses(network)
             table.compare(f"{name}, {threads} thread(s)", network(pkg),
                           {"torch": torch and network(torch)},
-                          {"torch": one if threads == 1 else several})  # fmt: skip
+                          {"torch": one if threads == 1 else several},
+                          floor=floor)  # fmt: skip
 
 
 if __name__ == "__main__":

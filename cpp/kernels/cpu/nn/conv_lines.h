@@ -8,10 +8,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/isa.h"
+
 namespace pkg::conv {
 
 // The even elements of 2 * n, or the odd ones.  Said as a permutation: of a loop that reads
-// one half of what it could, the compiler makes single loads.
+// one half of what it could, the compiler makes single loads, and so it does of vectors wider
+// than those of the instruction set.
 template <int64_t first, class T, size_t... i>
 inline void permute(const T* from, T* to, std::index_sequence<i...>) {
   using Bits = std::conditional_t<
@@ -44,9 +47,12 @@ inline void every_second(const T* from, int64_t count, const T* end, T* to) {
   };
   // The last pair may end beyond the memory.
   const bool within = from + 2 * count <= end;
-  if (within && count >= kLanes) blocks(std::integral_constant<int64_t, kLanes>());
-  else if (within && count >= 8) blocks(std::integral_constant<int64_t, 8>());
-  else if (within && count >= 4) blocks(std::integral_constant<int64_t, 4>());
+  if (within && count >= kLanes && isa() == Isa::V4)
+    blocks(std::integral_constant<int64_t, kLanes>());
+  else if (within && count >= kLanes / 2 && isa() != Isa::Baseline)
+    blocks(std::integral_constant<int64_t, kLanes / 2>());
+  else if (within && count >= kLanes / 4)
+    blocks(std::integral_constant<int64_t, kLanes / 4>());
   else
     for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
 }

@@ -88,7 +88,7 @@ class MapWorker {
   MapWorker(const Winograd<T>& c, const Kernels<T>& kernels, int64_t most)
       : c_(c),
         kernels_(kernels),
-        grid_(c.h, c.w),
+        grid_(c.n, c.h, c.w),
         seen_(grid_, c.source_h, c.source_w, c.pad_y, c.pad_x),
         step_(most + kLanes<T>),
         place_(c.channels * step_ + kLanes<T>),
@@ -194,16 +194,15 @@ class MapWorker {
 
 template <class T>
 bool Winograd<T>::pays() const {
-  const TileGrid grid(h, w);
-  return winograd_pays(channels, rows, grid.tiles(n), n * h * w) && pad_y >= 0 &&
-         pad_x >= 0;
+  const TileGrid grid(n, h, w);
+  return winograd_pays(channels, rows, grid.tiles(), n * h * w) && pad_y >= 0 && pad_x >= 0;
 }
 
 template <class T>
 bool Winograd<T>::run() const {
   const Kernels<T> kernels(*this);
-  const TileGrid grid(h, w);
-  const int64_t tiles = grid.tiles(n), strips = (tiles + kSums - 1) / kSums;
+  const TileGrid grid(n, h, w);
+  const int64_t tiles = grid.tiles(), strips = (tiles + kSums - 1) / kSums;
   // Any cut into blocks and panels gives the same bits.
   const int64_t wanted = num_threads() == 1 ? 1 : 4 * num_threads();
   int64_t most = tiles_at_once<T>(channels);

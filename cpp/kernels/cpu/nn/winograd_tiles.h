@@ -100,11 +100,8 @@ inline void points_to_weights(T p0, T p1, T p2, T p3, T p4, T p5, T& w0, T& w1, 
   w2 = P::aa * even_a + P::bb * even_b + p5;
 }
 
-/// The elements of a row whose number leaves the rest 0, 1, 2, 3 when divided by four, each
-/// kind to a place of its own, `step` apart.  In whole vectors.
-template <class T>
-inline void split_by_four(const T* row, int64_t count, T* to, int64_t step) {
-  constexpr int64_t n = kLanes<T>;
+template <int64_t n, class T>
+inline void split_by_four_in(const T* row, int64_t count, T* to, int64_t step) {
   for (int64_t x = 0; x < count; x += n) {
     T even[2 * n], odd[2 * n];
     for (int64_t half = 0; half < 2; ++half) {
@@ -116,6 +113,14 @@ inline void split_by_four(const T* row, int64_t count, T* to, int64_t step) {
     odd_some<n>(even, to + 2 * step + x);
     odd_some<n>(odd, to + 3 * step + x);
   }
+}
+
+/// The elements of a row whose number leaves the rest 0, 1, 2, 3 when divided by four, each
+/// kind to a place of its own, `step` apart.  In whole vectors.
+template <class T>
+inline void split_by_four(const T* row, int64_t count, T* to, int64_t step) {
+  if (isa() == Isa::V4) split_by_four_in<kLanes<T>>(row, count, to, step);
+  else split_by_four_in<16 / sizeof(T)>(row, count, to, step);
 }
 
 /// d B of rows that tiles see, split into the six kinds that a tile has of them, `step`
@@ -265,22 +270,37 @@ struct TileRun {
   int64_t at, sample, y, x, count;
 };
 
-/// The tiles of 4x4 outputs of planes h x w, numbered row by row through all samples.
+/// The tiles of 4x4 outputs of planes h x w.  They are numbered row by row, and rows of small
+/// planes lie side by side in bands: the first rows of all samples of a band, the second ones,
+/// and so on.  So vectors over tiles are full even where a plane has a few.
 struct TileGrid {
-  int64_t high, wide;
-  TileGrid(int64_t h, int64_t w)
-      : high((h + kEdge - 1) / kEdge), wide((w + kEdge - 1) / kEdge) {}
-  int64_t tiles(int64_t samples) const { return samples * high * wide; }
+  int64_t samples, high, wide;
+  int64_t together;  // samples of a band; the last one may have fewer
+  TileGrid(int64_t n, int64_t h, int64_t w)
+      : samples(n),
+        high((h + kEdge - 1) / kEdge),
+        wide((w + kEdge - 1) / kEdge),
+        together(std::clamp<int64_t>((kBand + wide - 1) / std::max<int64_t>(1, wide), 1,
+                                     std::max<int64_t>(1, n))) {}
+  int64_t tiles() const { return samples * high * wide; }
+  int64_t samples_of(int64_t band) const {
+    return std::min(together, samples - band * together);
+  }
 
   void runs(int64_t first, int64_t count, std::vector<TileRun>& to) const {
     to.clear();
     for (int64_t at = 0; at < count;) {
-      const int64_t x = (first + at) % wide, row = (first + at) / wide;
-      const int64_t some = std::min(wide - x, count - at);
-      to.push_back({at, row / high, row % high, x, some});
+      const int64_t band = (first + at) / (together * high * wide);
+      const int64_t in_band = first + at - band * together * high * wide;
+      const int64_t row = samples_of(band) * wide, x = in_band % row;
+      const int64_t some = std::min(wide - x % wide, count - at);
+      to.push_back({at, band * together + x / wide, in_band / row, x % wide, some});
       at += some;
     }
   }
+
+ private:
+  static constexpr int64_t kBand = 16;  // tiles of a row that fill vectors
 };
 
 /// What some tiles see of planes with zeros around.  Where their rows are is found out once
@@ -292,7 +312,7 @@ class SeenRows {
  public:
   SeenRows(const TileGrid& grid, int64_t source_h, int64_t source_w, int64_t pad_y,
            int64_t pad_x)
-      : wide_(grid.wide), h_(source_h), w_(source_w), pad_y_(pad_y), pad_x_(pad_x) {}
+      : grid_(grid), h_(source_h), w_(source_w), pad_y_(pad_y), pad_x_(pad_x) {}
 
   /// `sample`: distance of a channel's planes.
   void plan(const std::vector<TileRun>& runs, int64_t sample) {
@@ -306,22 +326,25 @@ class SeenRows {
     lines_.clear();
     ends_.clear();
     for (const Part& part : parts_) {
-      const int64_t columns = kEdge * part.wide, first = kEdge * part.left - pad_x_;
+      const int64_t wide = part.wide / part.samples;
+      const int64_t columns = kEdge * wide, first = kEdge * part.left - pad_x_;
       const int64_t lead = std::clamp<int64_t>(-first, 0, columns);
       const int64_t count = std::min(w_ - (first + lead), columns - lead);
       for (int64_t r = 0; r < kEdge * part.high + 2; ++r) {
         const int64_t y = kEdge * part.y + r - pad_y_;
         const bool inside = y >= 0 && y < h_;
-        const int64_t row = part.sample * sample + y * w_;
-        const int64_t to = r % kEdge * step_ + part.begin + r / kEdge * part.wide;
-        if (inside && count > 0) {
-          lines_.push_back({row + first + lead, count, kEdge * to + lead});
+        int64_t to = r % kEdge * step_ + part.begin + r / kEdge * part.wide;
+        for (int64_t i = 0; i < part.samples; ++i, to += wide) {
+          const int64_t row = (part.sample + i) * sample + y * w_;
+          if (inside && count > 0) {
+            lines_.push_back({row + first + lead, count, kEdge * to + lead});
+          }
+          const auto seen = [&](int64_t x) {
+            return inside && x >= 0 && x < w_ ? row + x : kOutside;
+          };
+          const int64_t x = first + columns;
+          ends_.push_back({seen(x), seen(x + 1), to + wide - 1});
         }
-        const auto seen = [&](int64_t x) {
-          return inside && x >= 0 && x < w_ ? row + x : kOutside;
-        };
-        const int64_t x = first + columns;
-        ends_.push_back({seen(x), seen(x + 1), to + part.wide - 1});
       }
     }
     rows_.assign(size_t(kEdge * kEdge * step_), T(0));
@@ -361,34 +384,41 @@ class SeenRows {
   struct End {  // two elements of a plane, or kOutside
     int64_t a, b, to;
   };
-  // Tiles of a sample: the first one is number `at`, in row y.  Their rows are summed up
-  // from tile `left` on, `wide` tiles of each; the first tile is number x of these.
+  // Tiles of a band: the first one is number `at`, in row y.  Their rows are summed up from
+  // tile `left` of each sample on, `wide` tiles of each row; the first tile is number x of
+  // these.
   struct Part {
-    int64_t sample, at, y, left, x, wide, tiles;
+    int64_t sample, samples, at, y, left, x, wide, tiles;
     int64_t high;   // rows of tiles
     int64_t begin;  // where its elements of each kind begin
   };
-  // The runs of a sample are one part, or, where they are little of their rows, one each:
-  // what is not seen is not summed up then.
+  // The runs of a band are one part, or, where they are little of their rows, one each: what
+  // is not seen is not summed up then.
   void find_parts(const std::vector<TileRun>& runs) {
     parts_.clear();
     int64_t tiles = 0;
     for (const TileRun& run : runs) tiles += run.count;
-    const bool alone = 2 * wide_ > tiles;
+    const bool alone = grid_.together == 1 && 2 * grid_.wide > tiles;
     for (const TileRun& run : runs) {
       if (alone) {
-        parts_.push_back({run.sample, run.at, run.y, run.x, 0, run.count, run.count, 1, 0});
+        parts_.push_back(
+            {run.sample, 1, run.at, run.y, run.x, 0, run.count, run.count, 1, 0});
         continue;
       }
-      if (parts_.empty() || parts_.back().sample != run.sample) {
-        parts_.push_back({run.sample, run.at, run.y, 0, run.x, wide_, 0, 0, 0});
+      const int64_t band = run.sample / grid_.together, first = band * grid_.together;
+      if (parts_.empty() || parts_.back().sample != first) {
+        const int64_t samples = grid_.samples_of(band);
+        const int64_t x = (run.sample - first) * grid_.wide + run.x;
+        parts_.push_back(
+            {first, samples, run.at, run.y, 0, x, samples * grid_.wide, 0, 0, 0});
       }
       parts_.back().tiles += run.count;
       parts_.back().high = run.y - parts_.back().y + 1;
     }
   }
 
-  const int64_t wide_, h_, w_, pad_y_, pad_x_;
+  const TileGrid grid_;
+  const int64_t h_, w_, pad_y_, pad_x_;
   std::vector<Line> lines_;
   std::vector<End> ends_;
   std::vector<Part> parts_;

@@ -20,7 +20,7 @@ class WeightWorker {
  public:
   WeightWorker(const Geometry& g, int64_t most, int64_t most_channels)
       : g_(g),
-        grid_(g.oh, g.ow),
+        grid_(g.n, g.oh, g.ow),
         seen_(grid_, g.h, g.w, g.ph, g.pw),
         width_(gemm::strip_columns<T>()),
         place_((most_channels + gemm::kMostRows) * gemm::kRowStep),
@@ -133,15 +133,15 @@ bool put_kernels(const Geometry& g, const T* sums, int64_t begin, int64_t end, T
 }  // namespace
 
 bool winograd_weight_pays(const Geometry& g) {
-  const TileGrid grid(g.oh, g.ow);
+  const TileGrid grid(g.n, g.oh, g.ow);
   return g.three_by_three() &&
-         winograd_pays(g.group_c, g.group_o, grid.tiles(g.n), g.n * g.oh * g.ow);
+         winograd_pays(g.group_c, g.group_o, grid.tiles(), g.n * g.oh * g.ow);
 }
 
 template <class T>
 bool winograd_weight_grad(const Geometry& g, const T* images, const T* maps, T* out) {
-  const TileGrid grid(g.oh, g.ow);
-  const int64_t tiles = grid.tiles(g.n);
+  const TileGrid grid(g.n, g.oh, g.ow);
+  const int64_t tiles = grid.tiles();
   const int64_t size = kPlaces * g.group_c * g.group_o;
   const int64_t blocks = std::clamp<int64_t>(tiles / kBlockTiles, 1, kBlocks);
   const int64_t most = std::min(kPieceTiles, tiles_at_once<T>(g.group_c));
