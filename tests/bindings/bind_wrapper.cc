@@ -29,8 +29,10 @@ class OpWrapper {
     const auto& arguments = op.schema.arguments;
     std::vector<std::pair<std::string, std::string>> pairs;
     for (const auto& [name, argument] : names) {
+      size_t part = 0;
       for (py::handle text : {name, argument}) {
-        expect(py::isinstance<py::str>(text), "OpWrapper", "parameters", "a str", text);
+        const std::string place = str("parameters[", pairs.size(), "][", part++, "]");
+        expect(py::isinstance<py::str>(text), "OpWrapper", place, "a str", text);
       }
       pairs.emplace_back(name.cast<std::string>(), argument.cast<std::string>());
     }
