@@ -7,6 +7,7 @@
 #include "kernels/cpu/index/index_walk.h"
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
+#include "tensor/gather.h"
 #include "tensor/repeats.h"
 
 namespace pkg {
@@ -254,6 +255,15 @@ bool ascends(const TensorList& indices) {
   return true;
 }
 
+// Bytes from each element of a row to the next, where these are even and share lines of
+// cache, so that a row is gathered as fast as it would be copied first; else 0.
+int64_t even_step(const Tensor& self, size_t n_indices) {
+  constexpr int64_t kLeastRow = 32;  // elements
+  if (self.sizes().size() != n_indices + 1 || self.sizes()[n_indices] < kLeastRow) return 0;
+  const int64_t step = self.strides()[n_indices] * itemsize(self.dtype());
+  return std::abs(step) < kLine && std::abs(self.strides()[n_indices]) > 1 ? step : 0;
+}
+
 // Whether rows are read where they lie.  Where none is in one piece, and they are read
 // several times or most of them are, it pays to have each so, unless copy_apart() reads them
 // in their order.
@@ -268,6 +278,7 @@ bool reads_in_place(const Tensor& self, const TensorList& indices, int64_t read)
   }
   if (d == n_indices) return true;
   if (read > self.numel()) return false;
+  if (even_step(self, n_indices)) return true;
   if (read < self.numel() / 2 || run * size >= kLeastRun) return true;
   const bool apart = run == 1 && std::abs(self.strides()[d - 1]) * size >= kLine;
   return apart && size >= 4 && ascends(indices);  // smaller ones are turned in no time
@@ -288,6 +299,7 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
   const int64_t* starts = row.starts.data();
   const bool far = sizes_once(source.sizes(), source.strides()).numel() * size > kFarBytes;
   const auto n_runs = int64_t(row.starts.size());
+  const int64_t step = even_step(source, indices.size());
   const auto copy_block = [&](int64_t begin, const int64_t* at, int64_t count) {
     char* rows = to + begin * row_bytes;
     if (n_runs == 0) return copy_rows(rows, from, at, count, row_bytes, far);
@@ -296,7 +308,9 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
     }
     const int64_t run_bytes = row.run * size;
     for (int64_t i = 0; i < count; ++i, rows += row_bytes) {
-      if (row.run > 1) {
+      if (step) {
+        moves_of(size).gather(rows, from + at[i] + starts[0], step, n_runs);
+      } else if (row.run > 1) {
         for (int64_t j = 0; j < n_runs; ++j) {
           std::memcpy(rows + j * run_bytes, from + at[i] + starts[j], size_t(run_bytes));
         }
