@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The least time of a training step: its matrix products alone.
 
-The products are those that the profiler notes in one step, with their shapes.  A product
-of matrices is timed as a plain call; a convolution is counted and takes what so many
+The products are those that the profiler notes in one step, with their shapes.  One of
+matrices is timed as a plain call; a convolution is counted and takes what so many
 products take where they are fastest on this machine.  A 3x3 convolution with step 1
-counts as 36 products for 16 outputs (kernels/cpu/nn/winograd.h) where that is fewer.  All
-that is not a product counts nothing, so no step that multiplies by OpenBLAS is faster.
+counts as 36 products for 16 outputs (kernels/cpu/nn/winograd.h) where that is fewer.
+All else counts nothing, so no step that multiplies by OpenBLAS is faster.
 """
 
 import math
