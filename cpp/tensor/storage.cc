@@ -166,8 +166,8 @@ bool Storage::writable() {
   return !p->writer && p->readers.empty();
 }
 
-// The work takes back its mark before its reference, so the reference was among those counted
-// where the mark is still there afterwards.
+// The work takes back its mark before its reference, so the reference was among those
+// counted where the mark is still there afterwards.
 bool Storage::held_by(uint32_t references) const noexcept {
   if (owned_by(references)) return true;
   return owned_by(references + 1) && in_making_.load(std::memory_order_acquire);

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The least time of a training step: its matrix products alone.
 
-The products are those that the profiler notes in one step, with their shapes.  A product
-of matrices is timed as a plain call; a convolution is counted and takes what so many
-products take where they are fastest on this machine.  A 3x3 convolution with step 1 counts
-as 36 products for 16 outputs (kernels/cpu/nn/winograd.h) where that is fewer.  All that is
-not a product counts nothing, so that no step that multiplies by OpenBLAS can be faster.
+The products are those that the profiler notes in one step, with their shapes.  One of
+matrices is timed as a plain call; a convolution is counted and takes what so many
+products take where they are fastest on this machine.  A 3x3 convolution with step 1
+counts as 36 products for 16 outputs (kernels/cpu/nn/winograd.h) where that is fewer.
+All else counts nothing, so no step that multiplies by OpenBLAS is faster.
 """
 
 import math
@@ -65,7 +65,11 @@ def convolution_products(noted):
                 break
         else:
             raise ValueError(f"no _conv2d gave maps {maps} of images {images}")
-        step_one[maps, weight] = 2 * maps[2] > images[2]
+        # With a longer step the zeros around do not make up for the rows left out.
+        step_one[maps, weight] = all(
+            map_side > side - kernel
+            for map_side, side, kernel in zip(maps[2:], images[2:], weight[2:])
+        )
         # As many for the maps as for the weight's gradient.
         total += 2 * fewest(maps, weight, step_one[maps, weight])
     for name, sizes in noted:

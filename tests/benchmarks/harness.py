@@ -166,7 +166,9 @@ def line(row):
     target = "" if row["target"] is None else f"{row['target']:6.2f}"
     missed = row["target"] is not None and row["ratio"] > row["target"]
     least = row.get("floor_us")
-    floor = least and f"  floor {least:.0f} us, floor / peer {least / row['peer_us']:.2f}"
+    floor = (
+        least and f"  floor {least:.0f} us, floor / peer {least / row['peer_us']:.2f}"
+    )
     return (
         f"{row['work']:42} {row['ours_us']:11.2f} {row['peer_us']:11.2f} "
         f"{row['peer']:8} {row['ratio']:6.2f} {target:6}{' *' if missed else '  '}"

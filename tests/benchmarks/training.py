@@ -2,8 +2,8 @@
 """One training step of eight networks: ``python tests/benchmarks/training.py``.
 
 The digits MLP is also compared with a step written by hand in NumPy and with JAX jit.
-The floor of a network is the time of its products alone (floors.py): where floor / peer is
-above a target, no step that multiplies as we do can reach it.
+The floor of a network is the time of its products alone (floors.py): where floor / peer
+is above a target, no step that multiplies as we do can reach it.
 """
 
 import numpy as np

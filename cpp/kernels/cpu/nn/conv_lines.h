@@ -13,8 +13,7 @@
 namespace pkg::conv {
 
 // The even elements of 2 * n, or the odd ones.  Said as a permutation: of a loop that reads
-// one half of what it could, the compiler makes single loads, and so it does of vectors wider
-// than those of the instruction set.
+// one half of what it could, the compiler makes single loads.
 template <int64_t first, class T, size_t... i>
 inline void permute(const T* from, T* to, std::index_sequence<i...>) {
   using Bits = std::conditional_t<
@@ -26,13 +25,26 @@ inline void permute(const T* from, T* to, std::index_sequence<i...>) {
   const auto *a = reinterpret_cast<const Vector*>(from), *b = a + 1;
   *reinterpret_cast<Vector*>(to) = __builtin_shufflevector(*a, *b, int(2 * i + first)...);
 }
+// The same in vectors that the instruction set has: of wider ones the compiler makes single
+// loads, too.
+template <int64_t first, int64_t n, class T>
+inline void every_other(const T* from, T* to) {
+  constexpr int64_t kBytes = n * int64_t(sizeof(T));
+  if constexpr (kBytes > 16) {
+    if (isa() != Isa::V4 && (kBytes > 32 || isa() == Isa::Baseline)) {
+      every_other<first, n / 2>(from, to);
+      return every_other<first, n / 2>(from + n, to + n / 2);
+    }
+  }
+  permute<first>(from, to, std::make_index_sequence<size_t(n)>());
+}
 template <int64_t n, class T>
 inline void even_some(const T* from, T* to) {
-  permute<0>(from, to, std::make_index_sequence<size_t(n)>());
+  every_other<0, n>(from, to);
 }
 template <int64_t n, class T>
 inline void odd_some(const T* from, T* to) {
-  permute<1>(from, to, std::make_index_sequence<size_t(n)>());
+  every_other<1, n>(from, to);
 }
 
 /// to[i] = from[2 * i]; nothing at or beyond `end` is read.
@@ -47,12 +59,9 @@ inline void every_second(const T* from, int64_t count, const T* end, T* to) {
   };
   // The last pair may end beyond the memory.
   const bool within = from + 2 * count <= end;
-  if (within && count >= kLanes && isa() == Isa::V4)
-    blocks(std::integral_constant<int64_t, kLanes>());
-  else if (within && count >= kLanes / 2 && isa() != Isa::Baseline)
-    blocks(std::integral_constant<int64_t, kLanes / 2>());
-  else if (within && count >= kLanes / 4)
-    blocks(std::integral_constant<int64_t, kLanes / 4>());
+  if (within && count >= kLanes) blocks(std::integral_constant<int64_t, kLanes>());
+  else if (within && count >= 8) blocks(std::integral_constant<int64_t, 8>());
+  else if (within && count >= 4) blocks(std::integral_constant<int64_t, 4>());
   else
     for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
 }

@@ -270,9 +270,9 @@ struct TileRun {
   int64_t at, sample, y, x, count;
 };
 
-/// The tiles of 4x4 outputs of planes h x w.  They are numbered row by row, and rows of small
-/// planes lie side by side in bands: the first rows of all samples of a band, the second ones,
-/// and so on.  So vectors over tiles are full even where a plane has a few.
+/// The tiles of 4x4 outputs of planes h x w.  They are numbered row by row, and rows of
+/// small planes lie side by side in bands: the first rows of all samples of a band, the
+/// second ones, and so on.  So vectors over tiles are full even where a plane has a few.
 struct TileGrid {
   int64_t samples, high, wide;
   int64_t together;  // samples of a band; the last one may have fewer
@@ -392,8 +392,8 @@ class SeenRows {
     int64_t high;   // rows of tiles
     int64_t begin;  // where its elements of each kind begin
   };
-  // The runs of a band are one part, or, where they are little of their rows, one each: what
-  // is not seen is not summed up then.
+  // The runs of a band are one part, or, where they are little of their rows, one each:
+  // what is not seen is not summed up then.
   void find_parts(const std::vector<TileRun>& runs) {
     parts_.clear();
     int64_t tiles = 0;
