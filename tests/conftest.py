@@ -8,13 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 HERE = Path(__file__).resolve().parent
 # Helpers by their own name; programs of this folder and packages like bindings/ too.
 sys.path[:0] = [str(HERE), str(HERE / "support")]
 pytest.register_assert_rewrite("op_values", "gradients")
 
+import quick_checks  # noqa: E402
 import turns  # noqa: E402
+
+quick_checks.install()
 
 # With several processes (-n): this one first, since it takes as long as all others, and
 # last those that wait for what it builds.
@@ -50,10 +54,26 @@ def pytest_collection_finish():
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Of a file, all tests run in one process, which has its fixtures once."""
-    from xdist.scheduler import LoadFileScheduling
+    from files_in_turn import FilesInTurn
 
     config.option.loadscopereorder = False  # in the order of above
-    return LoadFileScheduling(config, log)
+    return FilesInTurn(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Of several processes (-n), each tells of a test what can be seen in the end: of
+    its six messages, which cost more than most tests, four say that nothing was.
+
+    A report of less is among those that --durations hides.
+    """
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, nextitem=nextitem, log=False):
+        short = report.passed and not report.sections and report.duration < 0.005
+        if report.when == "call" or not short:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -53,10 +53,11 @@ def borders(shape, mode, cuts):
         if mode != "constant" and not (count <= 3 and len(shape) - count in (1, 2)):
             continue
         pad = []
+        wide = 19 if count < 5 else 9  # of five dimensions that were 50 MB
         for size in shape[: -count - 1 : -1]:
-            most = {"reflect": size - 1, "circular": size - 2}.get(mode, 19)
+            most = {"reflect": size - 1, "circular": size - 2}.get(mode, wide)
             pad += RNG.integers(
-                -1 if cuts and size > 4 else 0, min(most, 19) + 1, 2
+                -1 if cuts and size > 4 else 0, min(most, wide) + 1, 2
             ).tolist()
         yield pad
 
