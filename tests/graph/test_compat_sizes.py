@@ -38,7 +38,7 @@ def test_reshape_finds_the_size_that_is_left(shape, known, fed, made):
 
 @pytest.mark.parametrize("shape", [[], [1], [2, 3], [0, 4], [-1, 3]])
 def test_what_follows_a_reshape_of_anything_knows_the_shape(shape):
-    """Nothing is known of what comes, but the result has the shape that is asked for."""
+    """Nothing is known of what comes, but the result has the shape asked for."""
     made = tf.reshape(tf.placeholder(tf.float32), shape)
     known = [None if size == -1 else size for size in shape]
     for symbol in (made, made * made, tf.exp(made), made + tf.zeros([])):
