@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from _pytest.runner import runtestprotocol
 
 HERE = Path(__file__).resolve().parent
 # Helpers by their own name; programs of this folder and packages like bindings/ too.
@@ -58,22 +57,6 @@ def pytest_xdist_make_scheduler(config, log):
 
     config.option.loadscopereorder = False  # in the order of above
     return FilesInTurn(config, log)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item, nextitem):
-    """Of several processes (-n), each tells of a test what can be seen in the end: of
-    its six messages, which cost more than most tests, four say that nothing was.
-
-    A report of less is among those that --durations hides.
-    """
-    if not hasattr(item.config, "workerinput"):
-        return None
-    for report in runtestprotocol(item, nextitem=nextitem, log=False):
-        short = report.passed and not report.sections and report.duration < 0.005
-        if report.when == "call" or not short:
-            item.ihook.pytest_runtest_logreport(report=report)
-    return True
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "dispatcher/dispatcher.h"
+#include "framework/calling.h"
 #include "scheduler/hooks.h"
 
 namespace pkg::graph {
@@ -393,12 +394,11 @@ namespace {
 
 // Note [Gradients of one's own]: where a function written in Python stands for what the
 // engine would do, the engine is stopped by a node that was recorded without gradients
-// though its op has none to record: stop_gradient, or an op of REGISTER_OP.  The graph
-// knows no more of such ways than that they go on there.
+// though it could have none: stop_gradient, or an op of REGISTER_OP.  The graph knows no
+// more of such ways than that they may go on there.
 bool has_own_gradient(const Node& node) {
   if (!node.no_grad || !node.op) return false;
-  const Operator& op = node.op->definition();
-  return op.non_differentiable || (!op.gradient.defined() && op.kind != OpKind::Composite);
+  return node.op->definition().non_differentiable || framework::definition_of(*node.op);
 }
 
 // Goes back from `y` along the ways of gradients, over nodes made since number `first`, and

@@ -68,7 +68,7 @@ def test_what_counted_objects_refer_to_lives_as_long(m, kit):
         del again
         assert watched() is not None and m.light_on_shelf() == 1
         m.put_on_shelf(None)
-        m.Counted(1)  # when one ends, what is over goes as well
+        m.put_on_shelf(None)  # a call for one looks for what is over
         assert watched() is None and m.Counted.alive == before
 
 

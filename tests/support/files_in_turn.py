@@ -17,7 +17,8 @@ class FilesInTurn(LoadFileScheduling):
         self, node: WorkerController, collection: Sequence[str]
     ) -> None:
         super().add_node_collection(node, collection)
-        self.places = {name: i for i, name in enumerate(collection)}
+        if node in self.registered_collections:  # else it is not the others'
+            self.places = {name: i for i, name in enumerate(collection)}
 
     def mark_test_complete(
         self, node: WorkerController, item_index: int, duration: float = 0

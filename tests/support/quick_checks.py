@@ -8,6 +8,7 @@ NumPy, which decides and writes the message.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ def _numbers(*values: Any) -> list[np.ndarray] | None:
 
 def assert_array_equal(actual: Any, desired: Any, *more: Any, **options: Any) -> None:
     __tracebackhide__ = True
-    found = None if options.get("strict") else _numbers(actual, desired)
+    known = not more and options.keys() <= {"err_msg", "verbose"}
+    found = _numbers(actual, desired) if known else None
     if found is None or not (found[0] == found[1]).all():
         _equal(actual, desired, *more, **options)
 
@@ -38,19 +40,23 @@ def assert_allclose(
     **options: Any,
 ) -> None:
     __tracebackhide__ = True
-    found = None if options.get("strict") else _numbers(actual, desired)
+    known = not more and options.keys() <= {"equal_nan", "err_msg", "verbose"}
+    found = _numbers(actual, desired) if known else None
     if found is None or not _are_close(*found, rtol, atol):
         _close(actual, desired, rtol, atol, *more, **options)
 
 
-def _are_close(x: np.ndarray, y: np.ndarray, rtol: Any, atol: Any) -> bool:
+def _are_close(x: np.ndarray, y: np.ndarray, *limits: Any) -> bool:
     """Whether they are by the formula of np.isclose, all of them finite."""
+    if not all(type(limit) in (int, float) and isfinite(limit) for limit in limits):
+        return False
+    rtol, atol = limits
     if (x == y).all():
         return True
     y = y.astype(np.result_type(y, 1.0), copy=False)
     with np.errstate(all="ignore"):
         near = np.abs(x - y) <= atol + rtol * np.abs(y)
-    return bool(near.all() and np.isfinite(y).all())
+    return bool(near.all() and np.isfinite(x).all() and np.isfinite(y).all())
 
 
 def install() -> None:

@@ -36,6 +36,12 @@ def by_graph(function: Callable[..., Any], op: Any, *grads: Tensor) -> list[Any]
         made = function(there, *symbols(grads))
         made = list(made) if isinstance(made, (list, tuple)) else [made]
         wanted = [symbol for symbol in made if symbol is not None]
+        for one in wanted:
+            if not isinstance(one, Tensor):
+                raise TypeError(
+                    f"[{op.type}] expected a tensor for each gradient, got "
+                    f"{type(one).__name__} {one!r}."
+                )
         with pg.Session(graph=graph) as session:
             run = session._handle.make_callable(list(feeds), wanted, [])
             call = run.run_recorded if is_grad_enabled() else run.run

@@ -156,7 +156,9 @@ struct Convert<std::function<R(Args...)>> {
       return;
     } else if constexpr (std::is_reference_v<R> && !IsWrapped<Plain>) {
       static thread_local In<Plain> in;  // until the next call on the thread
-      if (!in.load(result.get(), where.result())) throw_python_error();
+      Argument returned = where.result();
+      returned.lasts = false;
+      if (!in.load(result.get(), returned)) throw_python_error();
       return static_cast<R>(*in.get());
     } else {
       In<Plain> in;

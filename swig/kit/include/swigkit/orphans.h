@@ -32,6 +32,24 @@ inline void drop_orphans() {
   });
   g_registry->until_sweep = orphans.size() < 16 ? 0 : orphans.size();
 }
+/// The interpreter ends: what C++ still has ends when C++ says so, and what that refers to
+/// is never let go of.
+inline PyObject* drop_last_orphans(PyObject*, PyObject*) {
+  g_registry->until_sweep = 0;
+  drop_orphans();
+  std::erase_if(g_registry->orphans, [](const auto& entry) { return entry.second.share; });
+  Py_RETURN_NONE;
+}
+inline void sweep_at_exit() {
+  static PyMethodDef method{"drop_orphans", drop_last_orphans, METH_NOARGS, nullptr};
+  if (std::exchange(g_registry->sweeps_at_exit, true)) return;
+  const PyRef module(PyImport_ImportModule("atexit"));
+  const PyRef function(PyCFunction_New(&method, nullptr));
+  const PyRef done(module && function
+                       ? PyObject_CallMethod(module.get(), "register", "O", function.get())
+                       : nullptr);
+  if (!done) PyErr_Clear();
+}
 /// Whether `one` stands for a part of an object of several bases.
 inline bool is_part(PyObject* one) {
   return is_instance(one) && reinterpret_cast<Instance*>(one)->outer;
@@ -70,10 +88,21 @@ inline void keep_for_shares(Instance* self) {
       if (PyList_GET_SIZE(kept.get()) == 0) return;
     }
     const auto count = one->record->shares;
-    g_registry->orphans.emplace(one->object,
-                                Registry::Orphan{one->holder, kept.release(),
-                                                 count ? one->holder : nullptr, count});
+    if (count) sweep_at_exit();
+    g_registry->orphans.emplace(
+        one->object, Registry::Orphan{one->holder, kept.release(),
+                                      count ? one->holder : nullptr, count, one->record});
   }
+}
+/// Whether it was left by this object, which has its address.
+inline bool is_of(const Registry::Orphan& orphan, const Instance* self) {
+  // With a share in it the object is there, and others at its address are parts of it.
+  if (orphan.share) {
+    return is_derived(orphan.record, self->record) ||
+           is_derived(self->record, orphan.record);
+  }
+  return !orphan.object.owner_before(self->holder) &&
+         !self->holder.owner_before(orphan.object);
 }
 /// The other way, of a new Python object.
 inline void take_kept(Instance* self) {
@@ -81,10 +110,7 @@ inline void take_kept(Instance* self) {
   auto& orphans = g_registry->orphans;
   auto [at, end] = orphans.equal_range(self->object);
   while (at != end) {
-    const std::weak_ptr<void>& object = at->second.object;
-    const bool other = object.owner_before(self->holder) ||
-                       self->holder.owner_before(object);
-    if (other && !at->second.share) {  // with a share it is there, and no other one
+    if (!is_of(at->second, self)) {
       ++at;
       continue;
     }

@@ -151,6 +151,7 @@ struct IntrusivePointer {
   static std::string expected() { return Convert<Plain>::expected(); }
   static bool load(PyObject* object, Pointer& value, const Argument& where) {
     value = Pointer();
+    if (!g_registry->orphans.empty()) drop_orphans();  // what earlier calls have ended
     if (object == Py_None) return true;
     T* pointer = pointer_of<Plain>(object, where);
     if (pointer) value = Counted<Pointer>::another(pointer);

@@ -41,6 +41,7 @@ struct Registry {
     PyObject* kept;
     std::shared_ptr<void> share;  // of what counts itself, and how often it does
     long (*count)(void*);
+    const Class* record;  // of the object
 
     bool is_shared(const void* address) const {
       if (!share) return !object.expired();
@@ -49,6 +50,7 @@ struct Registry {
   };
   std::unordered_multimap<const void*, Orphan> orphans;
   size_t until_sweep = 0;  // calls of drop_orphans() that do nothing
+  bool sweeps_at_exit = false;
 };
 
 /// Set when the module begins.
