@@ -261,7 +261,7 @@ def apply_op(
     raw = core.Operator(op.name, op.qualified.partition("::")[0])
     graph = style.graph_of(op, inputs)
     if graph is not None:
-        # Elsewhere gradients come from the registry: own_gradients.py.
+        # A graph that keeps no history asks the registry for it: own_gradients.py.
         history = is_grad_enabled() and graph.keeps_history
         with set_grad_enabled(history):
             with graph.as_default():

@@ -22,6 +22,7 @@ EXCLUDED = {
     "binding/test_binding_contract.py": "starts processes with both bindings itself",
     "house/test_build.py": "builds and installs the SWIG binding; imports no other",
     "cpp/test_cpp.py": "C++ programs over libpkg_core.so; no Python binding takes part",
+    "house/test_quick_checks.py": "compares checks of NumPy arrays with NumPy's",
     "house/test_house.py": "about the sources and the core's records of ops",
     "house/test_arrows.py": "reads the sources of pkg/ as text",
     "house/test_format.py": "runs clang-format over the sources of C++",

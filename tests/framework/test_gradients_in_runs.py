@@ -13,27 +13,11 @@ import pytest
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from library_gradients import pair_grad, sums_grad
 from pkg.graph import gradient_registry
 
 X = 3.0
 WRAPPERS = [pkg.RegisterGradient, tf.RegisterGradient]
-
-
-def pair_grad(op: Any, product: Any, total: Any) -> tuple[Any, Any]:
-    """Of a * b and a + b."""
-    a, b = op.inputs
-    return product * b + total, product * a + total
-
-
-def sums_grad(op: Any, *grads: Any) -> list[Any]:
-    """Of the sums of the first of a list."""
-    made = []
-    for place in range(op.get_attr("N")):
-        total = grads[place]
-        for grad in grads[place + 1 :]:
-            total = total + grad
-        made.append(total)
-    return made
 
 
 def kept_grad(op: Any, grad: Any) -> Any:

@@ -14,6 +14,7 @@ import pytest
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from library_gradients import pair_grad, sums_grad
 from pkg.framework import check_gradient
 from pkg.graph import gradient_registry
 
@@ -53,23 +54,6 @@ def zero_out_grad_tf(op: Any, grad: Any) -> list[Any]:
     kept = op.get_attr("preserve_index")
     mask = tf.one_hot(kept, 6, dtype=grad.dtype)
     return [tf.reshape(tf.reshape(grad, [-1]) * mask, tf.shape(op.inputs[0]))]
-
-
-def pair_grad(op: Any, product: Any, total: Any) -> tuple[Any, Any]:
-    """Of a * b and a + b."""
-    a, b = op.inputs
-    return product * b + total, product * a + total
-
-
-def sums_grad(op: Any, *grads: Any) -> list[Any]:
-    """Of the sums of the first of a list."""
-    made = []
-    for place in range(op.get_attr("N")):
-        total = grads[place]
-        for grad in grads[place + 1 :]:
-            total = total + grad
-        made.append(total)
-    return made
 
 
 def test_outside_of_graphs(ops: ModuleType) -> None:
