@@ -30,26 +30,25 @@ struct KernelDef {
   std::string str() const;
 };
 
+/// Compiled in the core but for templates, for the same reason as OpDefBuilder.
 class KernelDefBuilder {
  public:
-  explicit KernelDefBuilder(const char* op) { def_.op = op; }
-  KernelDefBuilder& Device(const char* device) { return def_.device = device, *this; }
+  explicit KernelDefBuilder(const char* op);
+  KernelDefBuilder(const KernelDefBuilder&);
+  KernelDefBuilder(KernelDefBuilder&&) noexcept;
+  KernelDefBuilder& operator=(const KernelDefBuilder&);
+  KernelDefBuilder& operator=(KernelDefBuilder&&) noexcept;
+  ~KernelDefBuilder();
+  KernelDefBuilder& Device(const char* device);
   KernelDefBuilder& Device(const DeviceType& device) { return Device(device.type()); }
   template <class T>
   KernelDefBuilder& TypeConstraint(const char* attr) {
     return TypeConstraint(attr, DataTypeToEnum<T>::value);
   }
-  KernelDefBuilder& TypeConstraint(const char* attr, DataType allowed) {
-    return TypeConstraint(attr, DataTypeVector{allowed});
-  }
-  KernelDefBuilder& TypeConstraint(const char* attr, DataTypeVector allowed) {
-    def_.constraints.push_back({attr, std::move(allowed)});
-    return *this;
-  }
-  KernelDefBuilder& HostMemory(const char* argument) {
-    return def_.host_memory.emplace_back(argument), *this;
-  }
-  KernelDefBuilder& Label(const char* label) { return def_.label = label, *this; }
+  KernelDefBuilder& TypeConstraint(const char* attr, DataType allowed);
+  KernelDefBuilder& TypeConstraint(const char* attr, DataTypeVector allowed);
+  KernelDefBuilder& HostMemory(const char* argument);
+  KernelDefBuilder& Label(const char* label);
   /// Of several kernels that fit, the one of the highest is taken.
   KernelDefBuilder& Priority(int32_t priority) { return def_.priority = priority, *this; }
   const KernelDef& def() const { return def_; }

@@ -70,15 +70,6 @@ bool same(const Value& a, const Value& b) {
 
 }  // namespace
 
-std::string KernelDef::str() const {
-  std::string text = pkg::str("device='", device, "'");
-  if (!label.empty()) text += pkg::str("; label='", label, "'");
-  for (const Constraint& constraint : constraints) {
-    text += pkg::str("; ", constraint.attr, " in ", attr_text(constraint.types));
-  }
-  return text;
-}
-
 bool Choice::fits(std::span<const Value> args) const {
   const DType* dtype = dtypes.data();
   const size_t n = form.input_counts.size();

@@ -151,6 +151,13 @@ bool is_op_name(std::string_view name) {
 
 }  // namespace
 
+OpDefBuilder::OpDefBuilder(std::string name) : name_(std::move(name)) {}
+OpDefBuilder::OpDefBuilder(const OpDefBuilder&) = default;
+OpDefBuilder::OpDefBuilder(OpDefBuilder&&) noexcept = default;
+OpDefBuilder& OpDefBuilder::operator=(const OpDefBuilder&) = default;
+OpDefBuilder& OpDefBuilder::operator=(OpDefBuilder&&) noexcept = default;
+OpDefBuilder::~OpDefBuilder() = default;
+
 OpRegistrationData OpDefBuilder::Finalize() const {
   OpDef def = flags_;
   def.name = name_;

@@ -33,6 +33,7 @@ EXCLUDED = {
     "framework/test_cmake.py": "what CMake makes is loaded as other libraries are",
     "examples": "wraps other libraries, by the kit, pybind11 and nanobind",
     "kit": "builds modules of its own, by the kit and by pybind11",
+    "walkthrough/test_pydemo.py": "two stages that use nothing of pkg",
     "python/test_typing.py": "mypy reads the sources and the stub, and imports nothing",
 }
 

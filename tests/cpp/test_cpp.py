@@ -19,7 +19,7 @@ def compiler_of(program):
     include = f"-I{pkg.sysconfig.get_include()}"
     if program.endswith(".cc"):
         command = ["g++", "-std=c++20", "-O1", "-pthread", include]
-        return [*command, *precompiled(*command)]
+        return [*command, *precompiled("", *command)]
     if GCC is None:
         pytest.skip("no C compiler: neither gcc nor cc is on the PATH")
     return [GCC, *STRICT_C, "-O1", "-pthread", include]

@@ -41,16 +41,19 @@ def op_examples(style: str) -> list[Path]:
     return [p for p in sources if include.search(p.read_text(encoding="utf-8"))]
 
 
-def precompiled(*command: str) -> list[str]:
-    """Flags by which this command of g++ has read the core's headers already.
+def precompiled(text: str, *command: str) -> list[str]:
+    """Flags by which this command of g++ has read what this text begins with.
 
     Half of what a small source takes; docs' pages are compiled without.
     """
-    with turns.kept("pch", *command) as folder:
+    read = "dispatcher/library.h"
+    if '#include "tensorflow/' in text:
+        read = "tensorflow/core/framework/op_kernel.h"
+    with turns.kept("pch", read, *command) as folder:
         header = folder / "core.h"
         made = folder / "core.h.gch"
         if not made.exists():
-            header.write_text('#include "dispatcher/library.h"\n', encoding="utf-8")
+            header.write_text(f'#include "{read}"\n', encoding="utf-8")
             begun = folder / "begun.gch"
             name = ["-x", "c++-header", str(header), "-o", str(begun)]
             subprocess.run([*command, *name], check=True)
@@ -62,19 +65,20 @@ def compiled(
     source: Path, *options: str, name: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """The compiler's outcome for NAME.so, or that of the source's name, beside it."""
+    headers = sorted(source.parent.glob("*.h"))
+    read = [path.read_text(encoding="utf-8") for path in (source, *headers)]
     if source.suffix == ".c":
         command = [GCC or "cc", *STRICT_C, f"-I{pkg.sysconfig.get_include()}"]
     else:
         # Nothing here is for speed, and -O0 compiles twice as fast.
         command = ["g++", *pkg.sysconfig.get_compile_flags(), "-fPIC", "-O0"]
         if not any(option.startswith(("-D", "-std")) for option in options):
-            command += precompiled(*command)
+            folders = [option for option in options if option.startswith("-I")]
+            command += precompiled("\n".join(read), *command, *folders)
     output = source.parent / f"{name or source.stem}.so"
     command += ["-fPIC", "-shared", *options, source.name, "-o", str(output)]
     command += pkg.sysconfig.get_link_flags()
     # The suite, which runs once for each binding, compiles what is the same once.
-    headers = sorted(source.parent.glob("*.h"))
-    read = [path.read_text(encoding="utf-8") for path in (source, *headers)]
     words = [word for word in command if word != str(output)]
     with turns.kept("library", *words, *read) as folder:
         made, said = folder / "made.so", folder / "said.txt"
