@@ -53,7 +53,8 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
       g_registry->tracked.find(object, [&](const Instance* self) {
         // A director is of a class that has no record.
         const bool fits = self->record == &record ||
-                          (self->overridden && cast_up(self->record, self->object, &record));
+                          (self->overridden &&
+                           cast_up(self->record, self->object, &record));
         return fits && Py_REFCNT(self) > 0 && (!self->outer || Py_REFCNT(self->outer) > 0);
       }));
   Py_XINCREF(found);
@@ -147,8 +148,8 @@ std::pair<void*, const Class*> most_derived(T* object) {
         }
       }
       // A director is of a class that has no record.
-      const Instance* own =
-          g_registry->tracked.find(dynamic_cast<void*>(object), [&](const Instance* self) {
+      const Instance* own = g_registry->tracked.find(
+          dynamic_cast<void*>(object), [&](const Instance* self) {
             return self->overridden &&
                    cast_up(self->record, self->object, &record) == object;
           });
