@@ -35,11 +35,16 @@ TensorList function_saved_tensors(Node& node) {
   return function->saved_tensors();
 }
 
-void replace_gradients(TensorList& grads, std::optional<TensorList> made) {
-  if (!made) return;
-  PKG_CHECK(made->size() == grads.size(), RuntimeError, "a hook returned ", made->size(),
-            " gradients, expected ", grads.size());
-  grads = *std::move(made);
+HookHandle register_node_hook(Node& node, HookKind kind, NodeHook hook) {
+  const auto run = [hook = std::move(hook)](TensorList& grads, const TensorList& other) {
+    std::optional<TensorList> made = hook(grads, other);
+    if (!made) return;
+    PKG_CHECK(made->size() == grads.size(), RuntimeError, "a hook returned ", made->size(),
+              " gradients, expected ", grads.size());
+    grads = *std::move(made);
+  };
+  HookList& list = node.hooks();
+  return {Ref<HookList>::share(&list), list.add(kind, 0, run)};
 }
 
 }  // namespace pkg

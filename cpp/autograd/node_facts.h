@@ -3,6 +3,7 @@
 // Used by the bindings.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,8 +21,10 @@ Tensor leaf_of(const Node& node);
 std::vector<std::pair<std::string, Tensor>> saved_by(const Node& node);
 /// FunctionNode::saved_tensors(); TypeError for a node that is no function's.
 TensorList function_saved_tensors(Node& node);
-/// What a hook of a node returned, if anything, takes the place of `grads`; RuntimeError
-/// unless they are as many.
-void replace_gradients(TensorList& grads, std::optional<TensorList> made);
+/// Calls the hook before the node (HookKind::Pre) or after it (Post).  What it returns, if
+/// anything, takes the place of `grads`; RuntimeError unless they are as many.
+using NodeHook = std::function<std::optional<TensorList>(const TensorList& grads,
+                                                         const TensorList& other)>;
+HookHandle register_node_hook(Node& node, HookKind kind, NodeHook hook);
 
 }  // namespace pkg

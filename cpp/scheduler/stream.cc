@@ -20,9 +20,16 @@ struct Current {
   ~Current() { Ref<Stream>::adopt(std::exchange(t_current, nullptr)); }
 };
 
+uint64_t next_number(Device device) {
+  PKG_CHECK(device.type == DeviceType::CPU, NotImplementedError,
+            "[Stream] expected 'cpu', got '", device,
+            "' (device). This build has no other back end.");
+  return g_streams_made.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 }  // namespace
 
-Stream::Stream() : number_(g_streams_made.fetch_add(1, std::memory_order_relaxed) + 1) {
+Stream::Stream(Device device) : number_(next_number(device)) {
   count_live(Live::Streams, 1);
 }
 Stream::~Stream() {

@@ -8,13 +8,15 @@
 #include <span>
 #include <vector>
 
+#include "base/device.h"
 #include "scheduler/scheduler.h"
 
 namespace pkg {
 
 class Stream final : public Intrusive {
  public:
-  Stream();
+  /// NotImplementedError for another device than the processor.
+  explicit Stream(Device device = {});
   ~Stream() override;
 
   /// Submits work that runs after all earlier work of this stream.  A failure of

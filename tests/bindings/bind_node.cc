@@ -26,26 +26,24 @@ py::tuple input_shapes(const Node& self) {
   return shapes;
 }
 
-/// Puts what a hook returned (None: nothing) in place of `grads`.
-void replace(TensorList& grads, const py::object& result) {
-  if (result.is_none()) return;
-  const auto single = as_tensor(result);
-  replace_gradients(grads, single ? TensorList{*single}
-                                  : parse_tensors("register_hook", "hook()", result));
+/// What a hook returned; None: nothing.
+std::optional<TensorList> gradients_of(const py::object& result) {
+  if (result.is_none()) return std::nullopt;
+  if (const auto single = as_tensor(result)) return TensorList{*single};
+  return parse_tensors("register_hook", "hook()", result);
 }
 
 HookHandle add_hook(Node& self, const py::object& callable, HookKind kind) {
   expect(is_callable(callable),
          kind == HookKind::Pre ? "register_prehook" : "register_hook", "hook", "a callable",
          callable);
-  HookList& list = self.hooks();
-  const int64_t id = list.add(
-      kind, 0, [hook = keep(callable), kind](TensorList& grads, const TensorList& other) {
+  return register_node_hook(
+      self, kind,
+      [hook = keep(callable), kind](const TensorList& grads, const TensorList& other) {
         WithGil gil;
-        replace(grads,
-                kind == HookKind::Post ? call(*hook, grads, other) : call(*hook, grads));
+        return gradients_of(kind == HookKind::Post ? call(*hook, grads, other)
+                                                   : call(*hook, grads));
       });
-  return {Ref<HookList>::share(&list), id};
 }
 
 }  // namespace

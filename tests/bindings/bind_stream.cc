@@ -9,10 +9,7 @@ namespace {
 Held<Stream> make_stream(const py::object& object) {
   const auto device = as_device(object);
   expect(device.has_value(), "Stream", "device", "a device", object);
-  PKG_CHECK(device->type == DeviceType::CPU, NotImplementedError,
-            "[Stream] expected 'cpu', got '", *device,
-            "' (device). This build has no other back end.");
-  return Ref<Stream>::make();
+  return Ref<Stream>::make(*device);
 }
 
 Held<Stream> stream_of(const char* function, const char* parameter,

@@ -210,6 +210,58 @@ def test_nested_lists_and_attributes_by_hand(m, kit):
     assert m.text_of(3, "real") is None and m.text_of(3, "missing") is None
 
 
+def test_what_objects_say_of_themselves_as_arrays(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/arrays.h")
+    numpy = pytest.importorskip("numpy")
+    row = numpy.ones(3, numpy.float32)
+
+    class Shown:
+        """An array by a protocol alone, which does not tell its dimensions."""
+
+        __array_interface__ = row.__array_interface__
+
+    class Told(Shown):
+        ndim = 0
+
+    none = (False, False, True, "", "")
+    for given, facts in (
+        (row, (True, False, False, "f", "")),
+        (numpy.ma.masked_array(row), (True, True, False, "f", "")),
+        (numpy.int16(3), (True, False, True, "i", "")),
+        (numpy.bool_(True), (True, False, True, "b", "")),
+        (numpy.float32, (False, False, True, "", "float32")),
+        (numpy.bool_, (False, False, True, "", "bool")),
+        (row.dtype, (False, False, True, "", "float32")),
+        (b"ab", (True, False, False, "", "")),
+        (Shown(), (True, False, False, "", "")),
+        (Told(), (True, False, True, "", "")),
+        ([1.0], (False, False, False, "", "")),
+        ("abc", (False, False, False, "", "")),
+        *((one, none) for one in (3, 1.5, None, Shown)),
+    ):
+        found = m.array_facts(given)
+        if given is numpy.float32 or given is numpy.bool_ or given is row.dtype:
+            found, facts = found[0::4], facts[0::4]
+        assert found == facts, given
+
+
+def test_capsules_that_others_may_take_over(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/arrays.h")
+    before = m.numbers_given_back()
+    capsule = m.capsule_of(5)
+    assert m.take_capsule(capsule) == 5
+    with pytest.raises(ValueError, match="PyCapsule_GetPointer called with incorrect"):
+        m.take_capsule(capsule)
+    del capsule
+    assert m.numbers_given_back() == before
+    m.capsule_of(6)
+    assert m.numbers_given_back() == before + 1
+    with pytest.raises(ValueError):
+        m.take_capsule(3)
+
+
 def test_folder_and_list_of_the_module(m, kit):
     if not kit:
         pytest.skip("the kit's swigkit/sites.h and listed.h")

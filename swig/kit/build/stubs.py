@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .declared import Declared, declared, operators
-from .python_types import ANY, ARRAY, PythonTypes, split
+from .python_types import ANY, ARRAY, PythonTypes, parse, split
 from .slots import COMPARE
 from .tree import (
     Class,
@@ -92,6 +92,9 @@ class _Stub:
             own[enum.cpp] = home + enum.name
         for cls in module.classes:
             own |= {e.cpp: f"{self.full[cls.cpp]}.{e.name}" for e in cls.enums}
+            if "intrusive" in cls.features:
+                pointer = str(parse(cls.features["intrusive"].strip('"')))
+                own[pointer] = f"{self.full[cls.cpp]} | None"
         self.types = PythonTypes(own, module.typedefs.types, module.typedefs.aliases)
         for cls in module.classes:
             if "implicit" in cls.features:

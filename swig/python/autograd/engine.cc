@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/autograd/engine.cc: from the engine to Python's callables.
+// swig/python/autograd/engine.cc: from the engine to Python's callables, and from nodes to
+// Python's tuples.
 #include "engine.h"
 
 #include "autograd/function.h"
 #include "autograd/views.h"
-#include "python/tensor/py_tensor.h"
 
 namespace pkg::python {
+
+HookHandle add_hook(Node& node, HookKind kind, const PyCallable& hook) {
+  return register_node_hook(
+      node, kind, [hook, kind](const TensorList& grads, const TensorList& other) {
+        using Made = std::optional<MaybeTensors>;
+        const Argument where{"register_hook", "hook"};
+        return kind == HookKind::Post ? call_as<Made>(hook, where, grads, other)
+                                      : call_as<Made>(hook, where, grads);
+      });
+}
+
+PyRef next_functions(const Node& node) {
+  const auto& edges = node.edges();
+  return PyRef(make_tuple(edges.size(), [&](size_t i) {
+    return to_python(std::make_pair(edges[i].node, edges[i].input_nr));
+  }));
+}
+
+PyRef input_shapes(const Node& node) {
+  return PyRef(make_tuple(node.edges().size(), [&](size_t i) {
+    const std::optional<Spec> spec = node.input_spec(i);
+    return spec ? wrap_shape(spec->sizes) : new_ref(Py_None);
+  }));
+}
 
 HookHandle _register_hook(const Tensor& tensor, const PyCallable& hook) {
   return register_hook(tensor, [hook](const Tensor& grad) {
@@ -21,30 +45,24 @@ HookHandle _register_accumulated_hook(const Tensor& leaf, const PyCallable& hook
   });
 }
 
-std::optional<NodeObject> _record_function(
-    const std::string& name, const MaybeTensors& inputs, const MaybeTensors& outputs,
-    const PyCallable& backward, bool materialize_grads, const MaybeTensors& saved) {
+Ref<Node> _record_function(const std::string& name, const MaybeTensors& inputs,
+                           const MaybeTensors& outputs, const PyCallable& backward,
+                           bool materialize_grads, const MaybeTensors& saved) {
   FunctionOptions options;
   options.materialize_grads = materialize_grads;
   options.saved = saved;
   const auto run = [backward](const TensorList& grads, Node& self) {
     using Gradients = std::optional<MaybeTensors>;
-    const NodeObject node(Ref<Node>::share(&self));
-    auto made = call_as<Gradients>(backward, {"Function", "backward"}, node, grads);
+    auto made = call_as<Gradients>(backward, {"Function", "backward"},
+                                   Ref<Node>::share(&self), grads);
     return made ? TensorList(std::move(*made)) : TensorList{Tensor()};
   };
-  Ref<Node> node = record_function(name, inputs, outputs, run, std::move(options));
-  if (!node) return std::nullopt;
-  return NodeObject(std::move(node));
-}
-
-TensorList _saved_tensors(const NodeObject& node) {
-  return function_saved_tensors(*node.node());
+  return record_function(name, inputs, outputs, run, std::move(options));
 }
 
 PyObject* wrap_grad_fn(const Tensor& tensor) {
   requires_grad(tensor);  // of a view it may have changed
-  return wrap_node(grad_fn(tensor));
+  return checked(to_python(grad_fn(tensor)));
 }
 
 }  // namespace pkg::python

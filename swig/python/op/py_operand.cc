@@ -9,14 +9,6 @@
 
 namespace pkg::python {
 
-char dtype_kind(PyObject* object) {
-  const PyRef dtype(call_python(PyObject_GetAttrString, object, "dtype"));
-  PyErr_Clear();
-  PyRef keep;
-  const char* text = text_attribute(dtype.get(), "kind", keep);
-  return text ? *text : '\0';
-}
-
 namespace {
 
 constexpr char kWide[] = "an int of 64 bits";
@@ -31,18 +23,6 @@ IntTooBig::IntTooBig(PyObject* number) : OverflowError("") {
 OverflowError IntTooBig::named(std::string_view function,
                                std::string_view parameter) const {
   return OverflowError(wrong_argument(function, parameter, kWide, number_));
-}
-
-bool is_dimensionless(PyObject* object) {
-  if (std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.")) {
-    return !PySequence_Check(object);
-  }
-  if (PySequence_Check(object)) return false;
-  if (!is_array(object)) return true;
-  const PyRef ndim(call_python(PyObject_GetAttrString, object, "ndim"));
-  const bool none = ndim && PyLong_Check(ndim.get()) && PyLong_AsLong(ndim.get()) == 0;
-  PyErr_Clear();
-  return none;
 }
 
 bool parse_scalar(PyObject* object, Scalar* out) {

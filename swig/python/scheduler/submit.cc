@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/scheduler/submit.cc: Python callables as work, and what the scheduler tells.
-#include "stream.h"
+#include "submit.h"
 
 #include <vector>
 
 #include "dispatcher/dispatcher.h"
 #include "scheduler/task_name.h"
-#include "submit.h"
 #include "swigkit/by_hand.h"
 #include "swigkit/pointers.h"
 
@@ -44,16 +43,12 @@ std::vector<Ref<Event>> events_of(PyObject* deps) {
 
 }  // namespace
 
-EventObject submit_to(Stream* stream, const PyCallable& callable, PyObject* deps) {
+EventObject submit(const PyCallable& callable, PyObject* deps, Stream* stream) {
   auto outcome = std::make_shared<Outcome>();
   const auto events = events_of(deps);
   Ref<Event> event = pkg::submit(PyCall{callable, outcome}, events,
                                  {.name = task_name(callable.get()), .stream = stream});
   return {std::move(event), std::move(outcome)};
-}
-
-EventObject submit(const PyCallable& callable, PyObject* deps, const StreamObject* stream) {
-  return submit_to(stream ? stream->get() : nullptr, callable, deps);
 }
 
 bool cancel(const EventObject& event) { return pkg::cancel(event.event()); }

@@ -10,28 +10,15 @@ namespace pkg::python {
 namespace {
 
 template <class Managed>
-Managed* content(PyObject* capsule) {
-  return static_cast<Managed*>(PyCapsule_GetPointer(capsule, Managed::kFresh));
-}
-
-// A capsule that nobody took the memory from gives it back.
-template <class Managed>
-void drop_capsule(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, Managed::kFresh)) return;
-  dlpack::discard(content<Managed>(capsule));
-}
-
-template <class Managed>
 PyObject* to_capsule(const Tensor& tensor, bool copy) {
-  Managed* managed = dlpack::to_dlpack<Managed>(tensor, copy);
-  PyObject* capsule = PyCapsule_New(managed, Managed::kFresh, drop_capsule<Managed>);
-  if (!capsule) dlpack::discard(managed);
-  return checked(capsule);
+  return make_capsule<dlpack::discard<Managed>>(dlpack::to_dlpack<Managed>(tensor, copy),
+                                                Managed::kFresh);
 }
 
 template <class Managed>
 Tensor take(PyObject* capsule, std::optional<bool> copy) {
-  const Tensor tensor = dlpack::from_dlpack(content<Managed>(capsule), copy);
+  void* content = PyCapsule_GetPointer(capsule, Managed::kFresh);
+  const Tensor tensor = dlpack::from_dlpack(static_cast<Managed*>(content), copy);
   check(PyCapsule_SetName(capsule, Managed::kUsed));
   return tensor;
 }

@@ -71,15 +71,9 @@ bool load_dtype(PyObject* object, DType* dtype) {
   if (type == &PyLong_Type) return is(DType::Int64);
   if (type == &PyBool_Type) return is(DType::Bool);
   if (exactly<DeviceObject>(object) || is_tensor(object)) return false;
-  // NumPy: a scalar type such as np.float32 or an instance of np.dtype.
-  PyObject* owner = PyType_Check(object) ? object
-                                         : reinterpret_cast<PyObject*>(Py_TYPE(object));
   PyRef keep;
-  const char* module = text_attribute(owner, "__module__", keep);
-  if (!module || !std::string_view(module).starts_with("numpy")) return false;
-  const char* name = text_attribute(object, PyType_Check(object) ? "__name__" : "name",
-                                    keep);
-  return name && load_name(std::strcmp(name, "bool_") ? name : "bool", dtype);
+  const char* name = dtype_name(object, keep);
+  return name && load_name(name, dtype);
 }
 
 bool load_device(PyObject* object, Device* device) {

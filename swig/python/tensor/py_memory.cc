@@ -59,15 +59,6 @@ Tensor over_buffer(PyObject* object, bool* read_only) {
 
 namespace {
 
-bool has(PyObject* object, const char* attribute) {
-  return call_python(PyObject_HasAttrString, object, attribute);
-}
-
-// A subclass of NumPy's array, which may hide elements (numpy.ma).
-bool is_derived_array(PyObject* object) {
-  return (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) && has(object, "__array__");
-}
-
 // `function` of pkg/arrays.py.
 PyRef ask_arrays(const char* function, PyObject* object) {
   PyRef module = check(call_python(PyImport_ImportModule, "pkg.arrays"));
@@ -96,16 +87,6 @@ PyRef _memory(PyObject* object) {
   const Tensor& tensor = unwrap(object);
   PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");
   return ShownMemory<TensorMemory>::make(tensor);
-}
-
-bool is_array(PyObject* object) {
-  if (PyObject_CheckBuffer(object)) return true;
-  // Of what is no array these come most; and a class has what its objects have.
-  const bool plain = object == Py_None || PyUnicode_Check(object) || PyList_Check(object) ||
-                     PyTuple_Check(object) || PyDict_Check(object) ||
-                     PyLong_Check(object) || PyFloat_Check(object) || PyType_Check(object);
-  return !plain && (has(object, "__array__") || has(object, "__array_interface__") ||
-                    has(object, "__array_struct__") || has(object, "__dlpack__"));
 }
 
 Tensor over_array(PyObject* object) {

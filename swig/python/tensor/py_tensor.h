@@ -4,7 +4,7 @@
 
 #include "py_dtype.h"
 #include "python/py_error.h"
-#include "swigkit/by_hand.h"
+#include "swigkit/arrays.h"
 #include "swigkit/containers.h"
 #include "tensor/tensor.h"
 
@@ -39,8 +39,6 @@ PyObject* wrap_list(const TensorList& tensors);
 PyObject* wrap_scalar(const Scalar& scalar);
 PyObject* wrap_shape(const Shape& shape);
 
-/// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
-char dtype_kind(PyObject* object);
 /// An int that no dtype holds, thrown before the op and the parameter are known.
 class IntTooBig : public OverflowError {
  public:
@@ -52,9 +50,6 @@ class IntTooBig : public OverflowError {
   std::string number_;
 };
 
-/// False for what has dimensions, or an array that does not tell: those have __index__ and
-/// __float__, too, where there is one element.
-bool is_dimensionless(PyObject* object);
 /// Number of Python: bool, int, float, NumPy scalars.
 bool parse_scalar(PyObject* object, Scalar* out);
 /// Whatever may stand where a Tensor is wanted: a tensor, a number, a NumPy array.
@@ -103,10 +98,8 @@ PyObject* tensor_dlpack(const Tensor& tensor, std::optional<int64_t> stream,
 
 /// Tensor over the memory of a NumPy array, or of anything with a buffer; py_memory.cc.
 Tensor over_buffer(PyObject* object, bool* read_only = nullptr);
-/// Whether it says that it is an array: by a buffer, NumPy's protocols or DLPack.  Such
-/// objects are read as arrays even if they are sequences or mappings too.
-bool is_array(PyObject* object);
-/// Tensor over the values of such an object; they may be a copy that NumPy made.
+/// Tensor over the values of what is_array(), even if it is a sequence or a mapping too; they
+/// may be a copy that NumPy made.
 Tensor over_array(PyObject* object);
 /// Copy of a number, nested sequences, an array or a tensor; py_new.cc.
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);

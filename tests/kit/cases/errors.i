@@ -27,9 +27,10 @@
 %ignore errors::held;
 %include "errors.h"
 
-// What is written in the C API beside it: by_hand.h, sites.h, later.h.
+// What is written in the C API beside it: arrays.h, by_hand.h, sites.h, later.h.
 %remark(mark, "by number")
 %{
+#include "swigkit/arrays.h"
 #include "swigkit/by_hand.h"
 #include "swigkit/function_type.h"
 #include "swigkit/later.h"
@@ -42,6 +43,11 @@ static swigkit::CallSites &sites() {
 }
 %}
 %{
+static int g_given_back = 0;
+static void give_number_back(int *number) {
+  ++g_given_back;
+  delete number;
+}
 // A type with tables of its own, over a C++ object.
 struct Gauge {
   double value;
@@ -190,6 +196,23 @@ std::optional<std::string> text_of(PyObject *object, const std::string &name) {
   const char *text = swigkit::text_attribute(object, name.c_str(), keep);
   return text ? std::optional<std::string>(text) : std::nullopt;
 }
+// What arrays.h knows of an object: array, derived array, without dimensions, kind, name.
+std::tuple<bool, bool, bool, std::string, std::string> array_facts(PyObject *object) {
+  swigkit::PyRef keep;
+  const char *name = swigkit::dtype_name(object, keep);
+  const char kind[] = {swigkit::dtype_kind(object), 0};
+  return {swigkit::is_array(object), swigkit::is_derived_array(object),
+          swigkit::is_dimensionless(object), kind, name ? name : ""};
+}
+swigkit::PyRef capsule_of(int number) {
+  return swigkit::PyRef(swigkit::make_capsule<give_number_back>(new int(number), "number"));
+}
+int take_capsule(PyObject *capsule) {
+  void *content = PyCapsule_GetPointer(capsule, "number");
+  swigkit::check(content ? PyCapsule_SetName(capsule, "used") : -1);
+  return *std::unique_ptr<int>(static_cast<int *>(content));
+}
+int numbers_given_back() { return g_given_back; }
 // Where a zero may come.
 int count_of(PyObject *counts) {
   const swigkit::Argument where{"count_of", "counts"};

@@ -201,6 +201,32 @@ inline int volume(std::span<const Pot> pots) {
   for (const Pot& pot : pots) sum += pot.liters;
   return sum;
 }
+/// Counts its shares itself.
+struct Bulb {
+  int shares = 0;
+};
+template <class T>
+class Held {
+ public:
+  explicit Held(T* object = nullptr) : object_(object) {
+    if (object_) ++object_->shares;
+  }
+  Held(const Held& other) : Held(other.object_) {}
+  Held& operator=(Held other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Held() {
+    if (object_ && --object_->shares == 0) delete object_;
+  }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  T* object_;
+};
+inline Held<Bulb> bulb(bool there = true) { return Held<Bulb>(there ? new Bulb : nullptr); }
+inline bool is_there(Held<Bulb> bulb) { return bool(bulb); }
 inline std::exception_ptr failure(std::exception_ptr error) { return error; }
 inline int hidden(int value) { return value; }
 inline void dry() { throw Drought("no water"); }

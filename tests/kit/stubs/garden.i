@@ -7,6 +7,8 @@
 %value(garden::Point)
 %shared(garden::Tree)
 %borrowed(garden::Bed)
+%intrusive(garden::Bulb, garden::Held<garden::Bulb>)
+%ignore garden::Held;
 %exceptions(garden::Error, "GardenError", PyExc_ValueError)
 %exceptions(garden::Drought, "DroughtError", "GardenError")
 %overridable(garden::Visitor)

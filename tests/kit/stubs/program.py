@@ -129,3 +129,9 @@ assert_type(garden.volume([pot, garden.Pot(1)]), int)
 assert_type(garden.failure(ValueError("x")), BaseException | None)
 assert garden.failure(None) is None
 assert_type(garden._hidden(3), int)
+
+# A pointer that counts in its object is the object, or None.
+bulb = garden.bulb()
+assert_type(bulb, garden.Bulb | None)
+assert bulb and garden.is_there(bulb) and bulb.shares == 1
+assert garden.bulb(False) is None and not garden.is_there(None)

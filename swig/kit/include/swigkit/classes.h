@@ -321,7 +321,10 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
                             vectorcallfunc vectorcall,
                             std::initializer_list<BaseClass> bases) {
   spec.record.bases = bases;
-  for (BaseClass& base : spec.record.bases) base.record = &actual(*base.record);
+  for (BaseClass& base : spec.record.bases) {
+    base.record = &actual(*base.record);
+    const_cast<Class*>(base.record)->derived = true;
+  }
   PyRef tuple(PyTuple_New(Py_ssize_t(bases.size() ? bases.size() : 1)));
   if (!tuple) return nullptr;
   Py_ssize_t count = 0;

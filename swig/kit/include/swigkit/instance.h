@@ -15,6 +15,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -60,7 +61,8 @@ struct Class {
   long (*shares)(void*) = nullptr;
   PyTypeObject* type = nullptr;
   std::vector<BaseClass> bases{};
-  bool inside = false;  // small values lie in their Python objects
+  bool inside = false;   // small values lie in their Python objects
+  bool derived = false;  // classes that are derived from it are wrapped, too
   // Of another module's class: that module's record.
   const Class* original = nullptr;
 
@@ -184,6 +186,7 @@ struct Instance {
   PyObject* weakrefs;
   PyObject* kept;   // what the C++ object depends on: null, an object, or a list of them
   PyObject* outer;  // of a part: the Python object that has several C++ objects, or null
+  Instance* next;   // of a chain of Tracked
   std::shared_ptr<void> holder;
   Owner owner;
   bool tracked;     // stands in Registry::tracked
@@ -299,20 +302,44 @@ inline bool keep_alive(PyObject* holder, PyObject* kept) {
   return true;
 }
 
+inline void Tracked::grow() {
+  std::vector<Instance*> before(std::max<size_t>(2 * chains_.size(), 64));
+  before.swap(chains_);
+  shift_ = 64 - std::countr_zero(chains_.size());
+  for (Instance* one : before) {
+    while (one) {
+      Instance*& first = chains_[place_of(one->object)];
+      Instance* rest = std::exchange(one->next, first);
+      first = std::exchange(one, rest);
+    }
+  }
+}
+inline void Tracked::add(Instance* one) {
+  if (count_ == chains_.size()) grow();
+  Instance*& first = chains_[place_of(one->object)];
+  one->next = std::exchange(first, one);
+  ++count_;
+}
+inline void Tracked::remove(Instance* one) {
+  Instance** at = &chains_[place_of(one->object)];
+  while (*at != one) at = &(*at)->next;
+  *at = one->next;
+  --count_;
+}
+template <class F>
+Instance* Tracked::find(const void* object, F fits) const {
+  if (empty()) return nullptr;
+  Instance* one = chains_[place_of(object)];
+  while (one && (one->object != object || !fits(one))) one = one->next;
+  return one;
+}
+
 inline void track(Instance* self) {
-  g_registry->tracked.emplace(self->object, self);
+  g_registry->tracked.add(self);
   self->tracked = true;
 }
 inline void untrack(Instance* self) {
-  if (!self->tracked) return;
-  self->tracked = false;
-  auto [at, end] = g_registry->tracked.equal_range(self->object);
-  for (; at != end; ++at) {
-    if (at->second == self) {
-      g_registry->tracked.erase(at);
-      return;
-    }
-  }
+  if (std::exchange(self->tracked, false)) g_registry->tracked.remove(self);
 }
 
 /// Exact objects that are no more, to be used again: all have one size.

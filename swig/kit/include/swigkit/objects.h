@@ -49,18 +49,16 @@ inline void let_go(Instance* self) {
 
 /// A record's Python object for this C++ object, a new reference; null when there is none.
 inline PyObject* find_tracked(const void* object, const Class& record) {
-  auto [at, end] = g_registry->tracked.equal_range(object);
-  for (; at != end; ++at) {
-    Instance* self = at->second;
-    // A director is of a class that has no record.
-    const bool fits = self->record == &record ||
-                      (self->overridden && cast_up(self->record, self->object, &record));
-    if (!fits || Py_REFCNT(self) == 0) continue;
-    if (self->outer && Py_REFCNT(self->outer) == 0) continue;
-    Py_INCREF(self);
-    return reinterpret_cast<PyObject*>(self);
-  }
-  return nullptr;
+  auto* found = reinterpret_cast<PyObject*>(
+      g_registry->tracked.find(object, [&](const Instance* self) {
+        // A director is of a class that has no record.
+        const bool fits = self->record == &record ||
+                          (self->overridden &&
+                           cast_up(self->record, self->object, &record));
+        return fits && Py_REFCNT(self) > 0 && (!self->outer || Py_REFCNT(self->outer) > 0);
+      }));
+  Py_XINCREF(found);
+  return found;
 }
 
 [[gnu::cold, gnu::noinline]] inline bool refuse_no_class(const std::type_info& type) {
@@ -93,7 +91,7 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
     refuse_no_class(record.cpp);
     return nullptr;
   }
-  if (record.tracked && !g_registry->tracked.empty()) {
+  if (record.tracked) {
     if (PyObject* found = find_tracked(object, record)) {
       auto* self = reinterpret_cast<Instance*>(found);
       if (self->outer) {
@@ -141,8 +139,8 @@ template <class T>
 std::pair<void*, const Class*> most_derived(T* object) {
   const Class& record = actual(class_of<T>);
   if constexpr (std::is_polymorphic_v<T>) {
-    const std::type_info& type = typeid(*object);
-    if (type != typeid(T)) {
+    // Nearly always there is no other record.
+    if (const std::type_info& type = typeid(*object); record.derived && type != typeid(T)) {
       auto [at, end] = g_registry->by_type.equal_range(type);
       for (; at != end; ++at) {
         if (is_derived(at->second, &record)) {
@@ -150,13 +148,12 @@ std::pair<void*, const Class*> most_derived(T* object) {
         }
       }
       // A director is of a class that has no record.
-      auto [own, last] = g_registry->tracked.equal_range(dynamic_cast<void*>(object));
-      for (; own != last; ++own) {
-        const Instance* self = own->second;
-        if (self->overridden && cast_up(self->record, self->object, &record) == object) {
-          return {self->object, self->record};
-        }
-      }
+      const Instance* own = g_registry->tracked.find(
+          dynamic_cast<void*>(object), [&](const Instance* self) {
+            return self->overridden &&
+                   cast_up(self->record, self->object, &record) == object;
+          });
+      if (own) return {own->object, own->record};
     }
   }
   return {object, &record};

@@ -157,9 +157,9 @@ struct IntrusivePointer {
     if (pointer) value = Counted<Pointer>::another(pointer);
     return pointer != nullptr;
   }
-  static PyObject* cast(const Pointer& value) {
+  static PyObject* cast(Pointer value) {
     if (!value) Py_RETURN_NONE;
-    return wrap_shared<Plain>(hold(value));
+    return wrap_shared<Plain>(hold(std::move(value)));
   }
   /// From now on what Python makes of this class lives as long as anybody has a share in it.
   template <class Made>
@@ -178,8 +178,9 @@ struct IntrusivePointer {
   }
 
  private:
-  static std::shared_ptr<Plain> hold(const Pointer& value) {
-    return {const_cast<Plain*>(&*value), [value](Plain*) {}};
+  static std::shared_ptr<Plain> hold(Pointer value) {
+    auto* object = const_cast<Plain*>(&*value);
+    return {object, [held = std::move(value)](Plain*) {}};
   }
 };
 

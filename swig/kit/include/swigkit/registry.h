@@ -6,11 +6,13 @@
 
 #include "ref.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <typeindex>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
@@ -21,6 +23,30 @@ struct Instance;
 using Construct = int (*)(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* keywords);
 
+/// Python objects by the address of their C++ object, which several may share.  The objects
+/// are chained by themselves, so that nothing has to be made for them.
+class Tracked {
+ public:
+  bool empty() const { return count_ == 0; }
+  /// By the address that it has now, until it is removed.
+  void add(Instance* one);
+  void remove(Instance* one);
+  /// One of this address for which fits(Instance*) holds; null when there is none.
+  template <class F>
+  Instance* find(const void* object, F fits) const;
+
+ private:
+  size_t place_of(const void* object) const {
+    // The high bits of the product depend on all of the address.
+    return size_t(uint64_t(uintptr_t(object)) * 0x9E3779B97F4A7C15u >> shift_);
+  }
+  void grow();
+
+  std::vector<Instance*> chains_;  // a power of two
+  int shift_ = 64;
+  size_t count_ = 0;
+};
+
 struct Registry {
   struct Made {
     const Class* record;
@@ -30,8 +56,7 @@ struct Registry {
   std::unordered_map<PyTypeObject*, Made> classes;
   /// Of one C++ type several modules may have a class of their own.
   std::unordered_multimap<std::type_index, const Class*> by_type;
-  /// The Python objects of tracked classes, by the address of their C++ object.
-  std::unordered_multimap<const void*, Instance*> tracked;
+  Tracked tracked;  // those of tracked classes
   /// Overridden C++ objects whose Python objects are no more.
   std::unordered_set<const void*> left;
   /// What C++ objects refer to that have shares in C++ and no Python object any more, by
@@ -57,7 +82,7 @@ struct Registry {
 inline Registry* g_registry = nullptr;
 
 /// Grows with every change of Registry, Class or Instance.
-inline constexpr int kLayout = 5;
+inline constexpr int kLayout = 6;
 
 /// Finds the registry, or makes it; false with an error set when that fails.
 inline bool find_registry() {
