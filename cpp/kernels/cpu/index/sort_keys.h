@@ -115,8 +115,9 @@ struct Parts {
     });
     const int bits = int(std::bit_width(Key(most - least)));
     cut = std::max(0, bits - 32);
-    // Beyond 32 bits they are most often exponents, of which few values are many elements.
-    const int most_passes = std::min(4, few_passes(n) + (cut > 0 ? 1 : 0));
+    // Beyond 32 bits they are most often exponents, of which few values are many elements:
+    // two bytes of a few keys do not tell these apart.
+    const int most_passes = std::max(few_passes(n), cut > 0 ? 3 : 2);
     passes = std::clamp((bits - cut + 7) / 8, 2, most_passes);
     low = std::max(0, bits - cut - 8 * passes);
   }
