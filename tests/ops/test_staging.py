@@ -390,6 +390,25 @@ def test_out_of_range_is_the_same_on_every_level():
             check(t.to(to), through.numpy())
 
 
+@pytest.mark.parametrize("at", [0, 7, 1_023, 1_024, 2_500])
+def test_one_number_that_does_not_fit_the_short_way(at):
+    """It is found while its thousand is converted, all of which is right then."""
+    small = np.arange(-1_250, 1_251)
+    for source, target, odd in [
+        ("float64", "int64", 2.0**40 + 1),
+        ("float32", "int64", -(2.0**40)),
+        ("int64", "float64", 2**62 + 1),
+        ("int64", "float32", -(2**62) - 1),
+    ]:
+        x = small.astype(source)
+        x[at] = odd
+        for _ in every_level():
+            check(pkg.tensor(x).to(getattr(pkg, target)), x.astype(target))
+            wide = pkg.zeros(2_501, 2, dtype=getattr(pkg, target))
+            wide[:, 1].copy_(pkg.tensor(x))
+            check(wide[:, 1], x.astype(target))
+
+
 def test_operands_that_cross_the_result():
     for dtype in DTYPES[1:]:
         x = numbers(np.random.default_rng(5), (200, 200), dtype)
