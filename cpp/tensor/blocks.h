@@ -14,9 +14,9 @@
 namespace pkg::staging {
 
 inline constexpr int64_t kBlockBytes = 8192;  // of a buffer
-// What lies apart is many lines of cache for few elements.  From beyond the caches they come
-// while the block before is computed: a large block would wait for them.  In the caches
-// asking for them early costs more than they do.
+// What lies apart is many lines of cache for few elements.  From beyond the caches they
+// come while the block before is computed: a large block would wait for them.  In the
+// caches asking for them early costs more than they do.
 inline constexpr int64_t kApartBytes = 4096, kFarBytes = 2048;
 inline constexpr int64_t kCached = 32 << 20;  // bytes from the first element to the last
 

@@ -67,15 +67,14 @@ REASONS: dict[tuple[str, str], str] = {
         }.items()
     },
     **{
-        (
-            "PyTorch",
-            f"T.linalg_vector_norm( ... {dtype}",
-        ): "16 bits are converted into a "
-        "buffer, half of the time: squares are added up in double"
+        ("PyTorch", f"T.linalg_vector_norm( ... {dtype}"): "half of the time converts "
+        "16 bits into a buffer"
         for dtype in ("bfloat16", "float16")
     },
-    ("PyTorch", "T.aminmax(x)"): "amin and amax, each of which reads all; amin alone "
-    "takes as long as PyTorch's",
+    ("PyTorch", "T.aminmax(x)"): "amin and amax, each of which reads all: amin alone "
+    "takes half of the time",
+    ("PyTorch", "T.randperm("): "a third of the time puts places into groups, another "
+    "draws numbers that do not depend on threads",
     ("PyTorch", "x.index_add_( ... bfloat16"): "short rows are widened, added to and "
     "narrowed one by one: conversions are 0.35 of the time",
     ("PyTorch", "x.clamp_min_(y) ... float16 | y column"): "two thirds of the time to "

@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t kBlock = 1024;
 constexpr int64_t kPiece = 1 << 16;  // elements, for one thread
 
-// Places of what is set among n <= kBlock, which need not guess what comes next; where all or
-// none of a group are, they need not be looked at.  Bools of others may be any byte.
+// Places of what is set among n <= kBlock, which need not guess what comes next; where all
+// or none of a group are, they need not be looked at.  Bools of others may be any byte.
 int64_t find_set(const uint8_t* set, int64_t n, int64_t* places) {
   constexpr int64_t kGroup = 32;
   constexpr uint64_t kAll = 0x0101010101010101;
