@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "base/isa.h"
@@ -46,15 +48,70 @@ inline void apply(const F f, Out* out, int64_t n, const In*... in) {
   }
 }
 
+/// Bytes of an element where truths are made in vectors, or 0: see apply_truths.
+template <class F, class Out, class... In>
+constexpr int kTruthOf = [] {
+  if constexpr (!std::is_same_v<Out, bool> || sizeof...(In) == 0 || Ranged<F, In...> ||
+                requires { typename F::IsLong; }) {
+    return 0;
+  } else {
+    constexpr int most = std::max({int(sizeof(In))...});
+    return ((int(sizeof(In)) == most) && ...) && (most == 4 || most == 8) ? most : 0;
+  }
+}();
+
+/// The same loop where the result is a byte for each `size` bytes.  A vector of tests is as
+/// wide as what is tested, and compilers narrow one in as many steps as there are halves.
+/// Here the k-th of `size` vectors gives byte k of each lane, so that one vector has them
+/// all; then its bytes are put in order.
+template <int size, class F, class... In>
+[[gnu::always_inline]] inline void apply_truths(const F f, bool* out, int64_t n,
+                                                const In*... in) {
+  constexpr int kBytes = 32, kLanes = kBytes / size;
+  using Lane = std::conditional_t<size == 8, uint64_t, uint32_t>;
+  using Bytes [[gnu::vector_size(kBytes)]] = uint8_t;
+  int64_t i = 0;
+  for (; i + kBytes <= n; i += kBytes) {
+    alignas(kBytes) Lane lanes[kLanes];
+#pragma omp simd
+    for (int l = 0; l < kLanes; ++l) {
+      Lane lane = 0;
+#pragma GCC unroll 8
+      for (int k = 0; k < size; ++k) {
+        lane |= f(in[i + k * kLanes + l]...) ? Lane(Lane(1) << (8 * k)) : Lane(0);
+      }
+      lanes[l] = lane;
+    }
+    Bytes bytes;
+    std::memcpy(&bytes, lanes, kBytes);
+    Bytes ordered;
+    [&]<size_t... j>(std::index_sequence<j...>) {
+      ordered = __builtin_shufflevector(bytes, bytes,
+                                        int((j % kLanes) * size + j / kLanes)...);
+    }(std::make_index_sequence<kBytes>());
+    std::memcpy(out + i, &ordered, kBytes);
+  }
+  for (; i < n; ++i) out[i] = f(in[i]...);
+}
+
 /// A formula as a block function: tensor/staging.h.  Out and In are what it gives and takes.
 template <class F, class Out, class... In>
 void block(const void* formula, char* const* data, int64_t n) {
-  with_isa([=] {
+  const auto run = [=](auto loop) {
     [=]<size_t... k>(std::index_sequence<k...>) {
-      apply(*static_cast<const F*>(formula), reinterpret_cast<Out*>(data[0]), n,
-            reinterpret_cast<const In*>(data[k + 1])...);
+      loop(*static_cast<const F*>(formula), reinterpret_cast<Out*>(data[0]), n,
+           reinterpret_cast<const In*>(data[k + 1])...);
     }(std::index_sequence_for<In...>());
-  });
+  };
+  const auto plain = [=] { run([](auto... arguments) { apply(arguments...); }); };
+  static constexpr int truth = kTruthOf<F, Out, In...>;
+  if constexpr (truth > 0) {
+    if (isa() == Isa::Baseline) return detail::run_baseline(plain);
+    with_vectors(
+        [=] { run([](auto... arguments) { apply_truths<truth>(arguments...); }); });
+  } else {
+    with_isa(plain);
+  }
 }
 
 /// The same of one operand and, for each row of it, numbers of its type.
@@ -65,9 +122,12 @@ void block_of_numbers(const void* formula, char* const* data, int64_t n, int64_t
       const F f = *static_cast<const F*>(formula);
       for (int64_t r = 0; r < rows; ++r) {
         const T number[] = {reinterpret_cast<const T*>(data[k + 2])[r]...};
-        apply([=](T x) { return f(x, number[k]...); },
-              reinterpret_cast<Out*>(data[0]) + r * n, n,
-              reinterpret_cast<const T*>(data[1]) + r * n);
+        const auto g = [=](T x) { return f(x, number[k]...); };
+        auto* const out = reinterpret_cast<Out*>(data[0]) + r * n;
+        auto* const in = reinterpret_cast<const T*>(data[1]) + r * n;
+        static constexpr int truth = kTruthOf<decltype(g), Out, T>;
+        if constexpr (truth > 0) apply_truths<truth>(g, out, n, in);
+        else apply(g, out, n, in);
       }
     }(std::make_index_sequence<numbers>());
   });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -13,9 +14,11 @@
 namespace pkg::staging {
 
 inline constexpr int64_t kBlockBytes = 8192;  // of a buffer
-// What lies apart is many lines of cache for few elements, which come from memory while
-// the block before is computed: a large block would wait for them.
-inline constexpr int64_t kApartBytes = 2048;
+// What lies apart is many lines of cache for few elements.  From beyond the caches they
+// come while the block before is computed: a large block would wait for them.  In the
+// caches asking for them early costs more than they do.
+inline constexpr int64_t kApartBytes = 4096, kFarBytes = 2048;
+inline constexpr int64_t kCached = 32 << 20;  // bytes from the first element to the last
 
 inline constexpr int64_t kColumnRows = 256;  // at most, of a block of several rows
 
@@ -33,6 +36,7 @@ struct Plan {
   struct Operand {
     How how = How::InPlace;
     bool tiled = false;
+    bool far = false;   // Strided, over more than caches hold
     int64_t size = 0;   // bytes of an element of the tensor
     int64_t width = 0;  // and of the block's
     int64_t step = 0;   // bytes from one element of a row to the next
@@ -43,6 +47,7 @@ struct Plan {
   NumbersFunction of_numbers = nullptr;
   const void* formula = nullptr;
   size_t count = 0;
+  int64_t elements = 0;        // of the result
   bool staged = false;         // not everything is in place
   int64_t widest = 1;          // bytes of an element, on any way
   int64_t most = kBlockBytes;  // elements of a block
@@ -57,7 +62,10 @@ struct Plan {
     o.how = how;
     o.step = step;
     staged |= how != How::InPlace;
-    if (how == How::Strided) most = std::min(most, kApartBytes / widest);
+    o.far = how == How::Strided &&
+            elements > kCached / std::max<int64_t>(1, std::abs(step));
+    if (how == How::Strided)
+      most = std::min(most, (o.far ? kFarBytes : kApartBytes) / widest);
   }
   // For rows: k steps from one element to the next, and may be the same in all of them.
   void set_row(size_t k, int64_t step, bool same);
@@ -71,7 +79,8 @@ inline Plan::Plan(const Pointwise& kernel)
     : block(kernel.block),
       of_numbers(kernel.of_numbers),
       formula(kernel.formula),
-      count(kernel.count) {
+      count(kernel.count),
+      elements(kernel.parts[0].tensor->numel()) {
   for (size_t k = 0; k < count; ++k) {
     const Part& part = kernel.parts[k];
     const DType own = part.tensor->dtype();
@@ -158,7 +167,7 @@ class Blocks {
 
   // Asks for the elements of the next block, which come while this one is computed.
   static void fetch(const Plan::Operand& o, const char* at, int64_t n) {
-    if (o.how != How::Strided) return;
+    if (!o.far) return;
     const int64_t step = std::max<int64_t>(1, 64 / std::max<int64_t>(1, std::abs(o.step)));
     for (int64_t i = 0; i < n; i += step) __builtin_prefetch(at + i * o.step);
   }

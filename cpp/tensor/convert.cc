@@ -55,11 +55,20 @@ void convert(const void*, char* const* data, int64_t n) {
         const int64_t end = std::min(past, begin + kChunk);
         // As wide as what is compared: vectors of truths need not be narrowed.
         std::conditional_t<sizeof(From) == 8, int64_t, int32_t> all = 1;
-        for (int64_t i = begin; i < end; ++i) all &= is_short<To>(from[i]) ? 1 : 0;
+        const auto test = [&](int64_t i) { all &= is_short<To>(from[i]) ? 1 : 0; };
+        // What does not fit is found while it is converted, and then converted again; where
+        // that would be gone, before.
+        if (data[0] == data[1]) {
+          for (int64_t i = begin; i < end; ++i) test(i);
+        }
         if (all) {
 #pragma GCC ivdep
-          for (int64_t i = begin; i < end; ++i) to[i] = converted_short<To>(from[i]);
-        } else {
+          for (int64_t i = begin; i < end; ++i) {
+            test(i);
+            to[i] = converted_short<To>(from[i]);
+          }
+        }
+        if (!all) {
           for (int64_t i = begin; i < end; ++i) to[i] = converted<To>(from[i]);
         }
       }

@@ -64,6 +64,28 @@ def test_nonzero_and_masks(shape, dtype):
         np.testing.assert_array_equal(t[pkg.tensor(mask)], written[mask])
 
 
+@pytest.mark.parametrize("columns", [1, 7, 33, 1_030, 140_000])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99, 1.0])
+def test_nonzero_of_runs(columns, share):
+    """Groups of 32 that are all set, or none of it; pieces of 65,536 for threads."""
+    groups = RNG.random(140_000 // 35) < share
+    mask = np.repeat(groups, 35)
+    mask ^= RNG.random(mask.size) < 0.001
+    mask = mask[: mask.size // columns * columns]
+    for shape in ((-1,), (-1, columns), (1, -1, columns)):
+        x = mask.reshape(shape)
+        values = np.arange(x.size).reshape(shape)
+        before = pkg.get_num_threads()
+        try:
+            for number in (1, 2):
+                pkg.set_num_threads(number)
+                np.testing.assert_array_equal(pkg.tensor(x).nonzero(), np.argwhere(x))
+                chosen = pkg.tensor(values).masked_select(pkg.tensor(x))
+                np.testing.assert_array_equal(chosen, values[x])
+        finally:
+            pkg.set_num_threads(before)
+
+
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 1_023, 1_024, 1_025, 40_000, 100_001])
 def test_sequences(n):
     for dtype in ("float64", "float32", "int64", "int32"):

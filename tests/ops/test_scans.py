@@ -8,6 +8,7 @@ import pytest
 
 import pkg
 from layouts import SEEDS, layouts, ways_to_lie
+from levels import every_level
 
 FLOATS = ["float64", "float32", "float16", "bfloat16"]
 DTYPES = [*FLOATS, "int64", "int32", "int8", "uint8", "bool"]
@@ -141,6 +142,36 @@ def test_nan_stays_and_the_latest_is_found(dtype, shape):
                 np.testing.assert_array_equal(wide(values), want)
                 found = np.take_along_axis(b, places.numpy(), dim)
                 np.testing.assert_array_equal(found, want)
+
+
+@pytest.mark.parametrize("kind", ["rare", "rising", "ties", "odd"])
+@pytest.mark.parametrize("dtype", DTYPES[:-1])
+def test_extremes_of_long_lines(dtype, kind):
+    """Groups of 16 without a new extreme are passed over, by every instruction set."""
+    rng = np.random.default_rng(5)
+    for n in (15, 16, 17, 100, 2_049, 5_000):
+        a = {
+            "rare": rng.integers(0, 100, (3, n)),
+            "rising": np.arange(3 * n).reshape(3, n) * 100 // (3 * n),
+            "ties": rng.integers(0, 2, (3, n)),
+            "odd": np.where(rng.random((3, n)) < 0.3, rng.integers(0, 9, (3, n)), 0.0),
+        }[kind]
+        if kind == "odd" and dtype in FLOATS:
+            a = np.where(rng.random((3, n)) < 0.2, -0.0, a)
+            a = np.where(rng.random((3, n)) < 0.001, np.nan, a)
+            a = np.where(rng.random((3, n)) < 0.001, np.inf, a)
+        x = pkg.tensor(a).to(getattr(pkg, dtype))
+        b = wide(x)
+        for _ in every_level():
+            for name, f in (("cummax", np.maximum), ("cummin", np.minimum)):
+                values, places = getattr(pkg, name)(x, 1)
+                want = f.accumulate(b, axis=1)
+                np.testing.assert_array_equal(wide(values), want)
+                same = (b == want) | (np.isnan(b) & np.isnan(want))
+                at = np.where(same, np.arange(n), 0)
+                np.testing.assert_array_equal(places, np.maximum.accumulate(at, 1))
+                signs = np.signbit(np.take_along_axis(b, places.numpy(), 1))
+                np.testing.assert_array_equal(np.signbit(wide(values)), signs)
 
 
 def test_sums_of_integers_wrap():

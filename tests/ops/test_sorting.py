@@ -168,7 +168,7 @@ def alike(dtype, n, kind):
 
 @pytest.mark.parametrize("dtype", ["int64", "int32"])
 @pytest.mark.parametrize("kind", ["late", "few bits", "both ends", "falling", "runs"])
-@pytest.mark.parametrize("n", [65, 100, 512, 2_048])
+@pytest.mark.parametrize("n", [65, 100, 512, 2_048, 2_049])
 @pytest.mark.parametrize("descending", [False, True])
 def test_keys_that_differ_in_some_bits(dtype, kind, n, descending):
     x = np.stack([alike(dtype, n, kind), alike(dtype, n, kind)])
@@ -185,3 +185,16 @@ def test_keys_that_differ_in_some_bits(dtype, kind, n, descending):
             np.testing.assert_array_equal(places.numpy(), order)
             wanted = np.take_along_axis(numbers, order, 1)
             np.testing.assert_array_equal(values.numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("n", [65, 300, 2_048, 2_049])
+def test_exponents_of_few_values(n, dtype):
+    """Most upper bytes are like others'; with places and without."""
+    x = RNG.standard_normal(n)
+    x = (x * 2**60).astype(dtype) if dtype == "int64" else x.astype(dtype)
+    found = pkg.tensor(x).sort()
+    order = np.argsort(x, kind="stable")
+    np.testing.assert_array_equal(found.indices, order)
+    np.testing.assert_array_equal(found.values, x[order])
+    np.testing.assert_array_equal(pkg.unique(pkg.tensor(x)), np.unique(x))

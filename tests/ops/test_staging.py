@@ -6,10 +6,13 @@ are cut another way, tiles of 128 or 256 columns, blocks of 1,024 elements, cell
 8,192.
 """
 
+import operator
+
 import numpy as np
 import pytest
 
 import pkg
+from levels import every_level
 
 FLOATS = ["float16", "float32", "float64"]
 DTYPES = ["bool", "uint8", "int8", "int32", "int64", *FLOATS]
@@ -256,6 +259,52 @@ def test_lengths(n):
         check(out[:, 0], np.zeros_like(x))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 64, 100, 1_024, 3_100])
+def test_truths_of_wide_numbers(n, dtype):
+    """Put together in vectors of 32, by every instruction set."""
+    rng = np.random.default_rng(n)
+    x = rng.integers(-2, 3, 2 * n).astype(dtype)
+    y = rng.integers(-2, 3, 2 * n).astype(dtype)
+    if dtype in FLOATS:
+        for odd in (np.nan, -0.0, np.inf, -np.inf):
+            x[rng.random(2 * n) < 0.1] = odd
+            y[rng.random(2 * n) < 0.1] = odd
+    if dtype == "int64":  # which differ beyond 32 bits alone
+        x, y = x << 40, y << 40
+    for _ in every_level():
+        for step in (1, 2, -1):
+            v, w = x[::step][:n], y[::step][:n]
+            a, b = pkg.tensor(x), pkg.tensor(y)
+            if step > 0:
+                a, b = a[::step][:n], b[::step][:n]
+            else:
+                a, b = a.flip([0])[:n], b.flip([0])[:n]
+            for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+                compare = getattr(operator, name)
+                check(compare(a, b), compare(v, w))
+                check(compare(a, 1), compare(v, 1))
+            check(pkg.logical_and(a, b), np.logical_and(v, w))
+            check(pkg.logical_xor(a, b), np.logical_xor(v, w))
+            check(pkg.logical_not(a), np.logical_not(v))
+            for name in ("isnan", "isinf", "isfinite"):
+                check(getattr(pkg, name)(a), getattr(np, name)(v))
+            bytes_of = pkg.eq(a, b).numpy().view("uint8")
+            np.testing.assert_array_equal(bytes_of, np.equal(v, w).view("uint8"))
+
+
+def test_far_and_near_elements_apart():
+    """What lies apart over more than caches hold is read ahead, in shorter blocks."""
+    x = np.arange(5_000_000, dtype="float64")
+    t = pkg.tensor(x)
+    for step in (2, 7, 1_000):
+        check(-t[::step], -x[::step])
+        check(t[::step] + t[::step], 2 * x[::step])
+    t[1::2].neg_()
+    x[1::2] *= -1
+    check(t, x)
+
+
 def values_for(source: str, target: str) -> np.ndarray:
     """Numbers that both NumPy and C++ convert to the target, and have to."""
     if source == "bool":
@@ -339,6 +388,25 @@ def test_out_of_range_is_the_same_on_every_level():
             to = getattr(pkg, target)
             through = t.to(pkg.int64).to(to)
             check(t.to(to), through.numpy())
+
+
+@pytest.mark.parametrize("at", [0, 7, 1_023, 1_024, 2_500])
+def test_one_number_that_does_not_fit_the_short_way(at):
+    """It is found while its thousand is converted, all of which is right then."""
+    small = np.arange(-1_250, 1_251)
+    for source, target, odd in [
+        ("float64", "int64", 2.0**40 + 1),
+        ("float32", "int64", -(2.0**40)),
+        ("int64", "float64", 2**62 + 1),
+        ("int64", "float32", -(2**62) - 1),
+    ]:
+        x = small.astype(source)
+        x[at] = odd
+        for _ in every_level():
+            check(pkg.tensor(x).to(getattr(pkg, target)), x.astype(target))
+            wide = pkg.zeros(2_501, 2, dtype=getattr(pkg, target))
+            wide[:, 1].copy_(pkg.tensor(x))
+            check(wide[:, 1], x.astype(target))
 
 
 def test_operands_that_cross_the_result():

@@ -69,8 +69,8 @@ Front to_front(Tensor self, const TensorList& given, bool reads = false) {
                 IndexError, "[index] the shape of the mask ", index.sizes(), " at index ",
                 d, " does not match the shape of the indexed tensor ", self.sizes());
     }
-    if (reads && index.ndim() > 1 && index.is_contiguous() && self.is_contiguous()) {
-      // Dimensions that lie in memory as one need one index.
+    if (reads && index.ndim() > 1 && self.is_contiguous()) {
+      // Dimensions that lie in memory as one need one index; the mask is brought to lie so.
       const size_t at = expanded.size(), past = at + size_t(index.ndim());
       Shape merged(self.sizes().data(), at);
       merged.push_back(index.numel());

@@ -115,7 +115,10 @@ struct Parts {
     });
     const int bits = int(std::bit_width(Key(most - least)));
     cut = std::max(0, bits - 32);
-    passes = std::clamp((bits - cut + 7) / 8, 2, few_passes(n));
+    // Beyond 32 bits they are most often exponents, of which few values are many elements:
+    // two bytes of a few keys do not tell these apart.
+    const int most_passes = std::max(few_passes(n), cut > 0 ? 3 : 2);
+    passes = std::clamp((bits - cut + 7) / 8, 2, most_passes);
     low = std::max(0, bits - cut - 8 * passes);
   }
 };

@@ -51,26 +51,66 @@ struct Extreme {
     }
   }
 
+  // With a jump, which is rarely taken: what is chosen would be waited for.
+  [[gnu::always_inline]] static void look(T x, int64_t at, T& best, int64_t& place) {
+    if (__builtin_expect(wins(x, best), 0)) {
+      best = x;
+      place = at;
+    }
+  }
+
+  // Lines that lie dense: most groups hold no new extreme, and are the last one's.
+  static void along(const ScanTile& t, const T* x, T* __restrict y,
+                    int64_t* __restrict where, T& last, int64_t& last_place) {
+    constexpr int64_t kGroup = 16;
+    using Mask = typename MaskOf<sizeof(T)>::type;
+    T best = last;
+    int64_t place = last_place, i = 0;
+    for (; i + kGroup <= t.places; i += kGroup) {
+      Mask any = 0;
+#pragma omp simd reduction(| : any)
+      for (int64_t k = 0; k < kGroup; ++k) any |= Mask(wins(x[i + k], best));
+      if (any) {
+        for (int64_t k = i; k < i + kGroup; ++k) {
+          look(x[k], t.first + k * t.next, best, place);
+          y[k] = best;
+          where[k] = place;
+        }
+      } else {
+        for (int64_t k = i; k < i + kGroup; ++k) y[k] = best;
+        for (int64_t k = i; k < i + kGroup; ++k) where[k] = place;
+      }
+    }
+    for (; i < t.places; ++i) {
+      look(x[i], t.first + i * t.next, best, place);
+      y[i] = best;
+      where[i] = place;
+    }
+    last = best;
+    last_place = place;
+  }
+
   static void run(const ScanTile& tile) {
     if (tile.side_by_side) return with_isa([t = tile] { columns(t); });
     const ScanTile& t = tile;
     T* bests = static_cast<T*>(t.state);
     int64_t* places = static_cast<int64_t*>(t.state) + kScanLines;
     const int64_t dx = t.x_place[0], dy = t.y_place[0], dw = t.y_place[1];
+    const bool dense = dx == 1 && dy == 1 && dw == 1;
     for (int64_t j = 0; j < t.lines; ++j) {
       auto* x = static_cast<const T*>(t.x[0]) + j * t.x_line[0];
       auto* y = static_cast<T*>(t.y[0]) + j * t.y_line[0];
       auto* where = static_cast<int64_t*>(t.y[1]) + j * t.y_line[1];
       T best = t.begins ? x[0] : bests[j];
       int64_t place = t.begins ? t.first : places[j];
-      for (int64_t i = 0; i < t.places; ++i) {
-        // With a jump, which is rarely taken: what is chosen would be waited for.
-        if (__builtin_expect(wins(x[i * dx], best), 0)) {
-          best = x[i * dx];
-          place = t.first + i * t.next;
+      if (dense) {
+        with_isa([&] { along(t, x, y, where, best, place); });
+      } else {
+        for (int64_t i = 0; i < t.places; ++i) {
+          look(x[i * dx], t.first + i * t.next, best, place);
+          y[i * dy] = best;
+          where[i * dw] = place;
         }
-        y[i * dy] = best;
-        where[i * dw] = place;
       }
       bests[j] = best;
       places[j] = place;
