@@ -84,7 +84,8 @@ std::string readable(const std::string& symbol) {
   raise<ImportError>(
       "[load_library] ", said, name == symbol ? "" : str(" (", name, ")"), ". ",
       ours
-          ? "It is of the core: the library was not linked with this one. "
+          ? "It is of the core: the library was not linked with this one, or was compiled for "
+            "another version. "
           : "No library that it was linked with defines it: add its source file or -lNAME. ",
       "Compile it with the flags of pkg.sysconfig: g++ -fPIC -shared SOURCES -o LIBRARY.so "
       "$(python -m pkg --cflags --ldflags)");

@@ -18,7 +18,8 @@ inline constexpr int64_t kBlockBytes = 8192;  // of a buffer
 // come while the block before is computed: a large block would wait for them.  In the
 // caches asking for them early costs more than they do.
 inline constexpr int64_t kApartBytes = 4096, kFarBytes = 2048;
-inline constexpr int64_t kCached = 32 << 20;  // bytes from the first element to the last
+// Bytes that elements lie over, were there as many as the result has.
+inline constexpr int64_t kCached = 32 << 20;
 
 inline constexpr int64_t kColumnRows = 256;  // at most, of a block of several rows
 
@@ -62,10 +63,15 @@ struct Plan {
     o.how = how;
     o.step = step;
     staged |= how != How::InPlace;
-    o.far = how == How::Strided &&
-            elements > kCached / std::max<int64_t>(1, std::abs(step));
-    if (how == How::Strided)
-      most = std::min(most, (o.far ? kFarBytes : kApartBytes) / widest);
+    o.far = how == How::Strided && is_far(step);
+    if (how == How::Strided) most = std::min(most, most_apart(step));
+  }
+  // Elements that a block has at most where some lie so many bytes from one to the next.
+  int64_t most_apart(int64_t step) const {
+    return (is_far(step) ? kFarBytes : kApartBytes) / widest;
+  }
+  bool is_far(int64_t step) const {
+    return elements > kCached / std::max<int64_t>(1, std::abs(step));
   }
   // For rows: k steps from one element to the next, and may be the same in all of them.
   void set_row(size_t k, int64_t step, bool same);

@@ -51,14 +51,17 @@ void convert(const void*, char* const* data, int64_t n) {
     const int64_t past = n;
     if constexpr (kHasShort<To, From>) {
       constexpr int64_t kChunk = 1024;
+      const bool over = data[0] < data[1] + past * int64_t(sizeof(From)) &&
+                        data[1] < data[0] + past * int64_t(sizeof(To));
+      bool fitted = true;
       for (int64_t begin = 0; begin < past; begin += kChunk) {
         const int64_t end = std::min(past, begin + kChunk);
         // As wide as what is compared: vectors of truths need not be narrowed.
         std::conditional_t<sizeof(From) == 8, int64_t, int32_t> all = 1;
         const auto test = [&](int64_t i) { all &= is_short<To>(from[i]) ? 1 : 0; };
         // What does not fit is found while it is converted, and then converted again; where
-        // that would be gone, before.
-        if (data[0] == data[1]) {
+        // that would be gone, or will be much, before.
+        if (over || !fitted) {
           for (int64_t i = begin; i < end; ++i) test(i);
         }
         if (all) {
@@ -68,7 +71,8 @@ void convert(const void*, char* const* data, int64_t n) {
             to[i] = converted_short<To>(from[i]);
           }
         }
-        if (!all) {
+        fitted = all;
+        if (!fitted) {
           for (int64_t i = begin; i < end; ++i) to[i] = converted<To>(from[i]);
         }
       }

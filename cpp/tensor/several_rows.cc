@@ -121,7 +121,7 @@ int64_t rows_of_group(const Plan& plan, const Walk& walk) {
     const int64_t step = walk.strides[k][0];
     const bool apart = step != 0 && step != plan.operands[k].size;
     if (apart && !(k > 0 && same_from(walk, k, 1))) {
-      most = std::min(most, kApartBytes / plan.widest);
+      most = std::min(most, plan.most_apart(step));
     }
   }
   return std::min({most / walk.sizes[0], walk.sizes[1], kColumnRows});

@@ -594,3 +594,24 @@ def test_members_that_own(m, kit, refuses):
     del fixed, first
     gc.collect()
     assert m.count_alive() == before
+
+
+def test_a_constructor_that_an_argument_enters_again(m, kit):
+    """The first object stays, the other one ends; nothing is found under two names."""
+
+    class Again:
+        def __init__(self, node):
+            self.node = node
+
+        def __index__(self):
+            self.node.__init__(1)
+            return 5
+
+    if not kit:
+        pytest.skip("pybind11 forgets the first object")
+    for _ in range(200):
+        node = m.Node.__new__(m.Node)
+        with pytest.raises(RuntimeError, match=r"Node\.__init__\(\) was called twice"):
+            node.__init__(Again(node))
+        assert node.value() == 1
+        assert node.reference() is node

@@ -305,6 +305,33 @@ def test_far_and_near_elements_apart():
     check(t, x)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float16", "float64"])
+@pytest.mark.parametrize("columns", [40, 224])
+def test_far_rows_beside_a_row_and_a_column(dtype, columns):
+    """Several short rows are one block, and of another operand each is one row or one
+    element: the block must not be cut in two because elements lie far apart."""
+    step = 4 * 32 // np.dtype(dtype).itemsize
+    rows = (48 << 20) // (columns * 4 * 32)
+    far = np.zeros((rows, columns, step), dtype)
+    far[:, :, 0] = np.arange(rows * columns).reshape(rows, columns) % 97
+    row = (np.arange(columns) % 23).astype(dtype)
+    column = (np.arange(rows) % 19).astype(dtype)[:, None]
+    x, t = far[:, :, 0], pkg.tensor(far)[:, :, 0]
+    both = pkg.tensor(column) + pkg.tensor(row)
+    for other in (row, column):
+        check(t + pkg.tensor(other), x + other)
+        check(t < pkg.tensor(other), x < other)
+        check(pkg.where(t > 50, t, pkg.tensor(other)), np.where(x > 50, x, other))
+        check(
+            t.clone().masked_fill_(pkg.tensor(other) > 11, 3),
+            np.where(other > 11, 3, x),
+        )
+    t.copy_(pkg.tensor(row))
+    check(t, np.broadcast_to(row, x.shape))
+    t.add_(pkg.tensor(column))
+    check(t, both.numpy())
+
+
 def values_for(source: str, target: str) -> np.ndarray:
     """Numbers that both NumPy and C++ convert to the target, and have to."""
     if source == "bool":
@@ -326,6 +353,26 @@ def values_for(source: str, target: str) -> np.ndarray:
         x = [v for v in x if info.min <= v <= info.max]
     with np.errstate(over="ignore"):
         return np.array(x, source)
+
+
+@pytest.mark.parametrize("by", [0, 1, 3])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("float64", "int64"), ("int64", "float64"), ("float32", "int32")],
+)
+def test_conversions_where_memory_overlaps(source, target, by):
+    """What does not fit the short way is read before it is written over."""
+    size = np.dtype(source).itemsize
+    far = 2.0**40 if size == 8 else 2.0**30
+    memory = np.zeros(3010 * size, "uint8")
+    begin = 5 * size
+    x = memory[begin + by * size :][: 3000 * size].view(source)
+    x[:] = np.arange(3000)
+    x[[0, 1, 1500, 2999]] = far
+    expected = x.astype(target)
+    to = pkg.from_numpy(memory[begin:][: 3000 * size].view(target))
+    to.copy_(pkg.from_numpy(x))
+    check(to, expected)
 
 
 @pytest.mark.parametrize("source", DTYPES)

@@ -11,8 +11,8 @@ namespace {
 
 template <class Managed>
 PyObject* to_capsule(const Tensor& tensor, bool copy) {
-  return make_capsule<dlpack::discard<Managed>>(dlpack::to_dlpack<Managed>(tensor, copy),
-                                                Managed::kFresh);
+  return make_capsule<dlpack::discard<Managed>, Managed::kFresh>(
+      dlpack::to_dlpack<Managed>(tensor, copy));
 }
 
 template <class Managed>

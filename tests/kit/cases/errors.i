@@ -204,8 +204,9 @@ std::tuple<bool, bool, bool, std::string, std::string> array_facts(PyObject *obj
   return {swigkit::is_array(object), swigkit::is_derived_array(object),
           swigkit::is_dimensionless(object), kind, name ? name : ""};
 }
+constexpr const char *kNumber = "number";
 swigkit::PyRef capsule_of(int number) {
-  return swigkit::PyRef(swigkit::make_capsule<give_number_back>(new int(number), "number"));
+  return swigkit::PyRef(swigkit::make_capsule<give_number_back, kNumber>(new int(number)));
 }
 int take_capsule(PyObject *capsule) {
   void *content = PyCapsule_GetPointer(capsule, "number");

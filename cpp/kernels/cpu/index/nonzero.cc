@@ -14,12 +14,12 @@ namespace pkg {
 namespace {
 
 constexpr int64_t kBlock = 1024;
+constexpr int64_t kGroup = 32;
 constexpr int64_t kPiece = 1 << 16;  // elements, for one thread
 
 // Places of what is set among n <= kBlock, which need not guess what comes next; where all
 // or none of a group are, they need not be looked at.  Bools of others may be any byte.
 int64_t find_set(const uint8_t* set, int64_t n, int64_t* places) {
-  constexpr int64_t kGroup = 32;
   constexpr uint64_t kAll = 0x0101010101010101;
   int64_t count = 0, i = 0;
   const auto look = [&](int64_t end) {
@@ -60,7 +60,7 @@ void write_places(const uint8_t* set, const Shape& sizes, int64_t begin, int64_t
   while (begin < end) {
     const int64_t n = std::min({kBlock, columns - from, end - begin});
     const int64_t count = find_set(set + begin, n, places);
-    if (last <= 1) {
+    if (last == 0 || (last == 1 && n >= kGroup)) {
       with_isa([&row, &places, at, from, count, last] {
         const int64_t first = row[0], past = count;
         if (last == 0) {

@@ -54,32 +54,29 @@ inline char dtype_kind(PyObject* object) {
   return text ? *text : '\0';
 }
 /// The name, which `keep` keeps, that NumPy has for an instance of its dtype or for a scalar
-/// type, such as "float32"; null for anything else.
+/// type, such as "float32"; null for an object of another library.
 inline const char* dtype_name(PyObject* object, PyRef& keep) {
   const bool is_type = PyType_Check(object);
   PyObject* owner = is_type ? object : reinterpret_cast<PyObject*>(Py_TYPE(object));
   const char* module = text_attribute(owner, "__module__", keep);
-  if (!module || !std::string_view(module).starts_with("numpy")) return nullptr;
+  const std::string_view whose(module ? module : "");
+  if (whose != "numpy" && !whose.starts_with("numpy.")) return nullptr;
   const char* name = text_attribute(object, is_type ? "__name__" : "name", keep);
   return name && std::strcmp(name, "bool_") == 0 ? "bool" : name;
 }
 
 /// A capsule of what C++ made, for others to take over: they give it another name then.  Unless
 /// that happened give_back(content) is called at its end, or when there is no memory for it.
-/// The name must last.
-template <auto give_back, class T>
-PyObject* make_capsule(T* content, const char* name) {
-  PyRef capsule(PyCapsule_New(content, name, [](PyObject* self) {
-    const auto* own = static_cast<const char*>(PyCapsule_GetContext(self));
-    if (!PyCapsule_IsValid(self, own)) return;
-    give_back(static_cast<T*>(PyCapsule_GetPointer(self, own)));
-  }));
-  if (!capsule) {
-    give_back(content);
-    throw_python_error();
-  }
-  check(PyCapsule_SetContext(capsule.get(), const_cast<char*>(name)));
-  return capsule.release();
+/// The name is a constant; the context is for those who have the capsule.
+template <auto give_back, const char* const& name, class T>
+PyObject* make_capsule(T* content) {
+  PyObject* capsule = PyCapsule_New(content, name, [](PyObject* self) {
+    if (!PyCapsule_IsValid(self, name)) return;
+    give_back(static_cast<T*>(PyCapsule_GetPointer(self, name)));
+  });
+  if (capsule) return capsule;
+  give_back(content);
+  throw_python_error();
 }
 
 }  // namespace swigkit

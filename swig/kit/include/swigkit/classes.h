@@ -402,6 +402,14 @@ int finish_construction(PyObject* self, T* object, bool overridden) {
     return -1;
   }
   auto* instance = reinterpret_cast<Instance*>(self);
+  if (instance->object) {  // by an argument's __index__, or another thread, meanwhile
+    const Class& record = class_of<T>;
+    if (static_cast<void*>(object) != instance->room && record.destroy)
+      record.destroy(object);
+    PyErr_Format(PyExc_RuntimeError, "%s.__init__() was called twice",
+                 Py_TYPE(self)->tp_name);
+    return -1;
+  }
   instance->overridden = overridden;
   put(instance, object, class_of<T>, Owner::Python);
   if constexpr (std::is_polymorphic_v<T>) {

@@ -202,13 +202,15 @@ struct Instance {
   }
 };
 
-/// Where `::new (room_of<T>(self)) T(...)` makes an object: in the Python object or not.
+/// Where `::new (room_of<T>(self)) T(...)` makes an object: in the Python object or not.  If
+/// that has one already, by an __init__ that an argument has called, nothing is overwritten.
 struct Room {
   void* inside;
 };
 template <class T>
 Room room_of(PyObject* self) {
-  return {class_of<T>.inside ? reinterpret_cast<Instance*>(self)->room : nullptr};
+  auto* instance = reinterpret_cast<Instance*>(self);
+  return {class_of<T>.inside && !instance->object ? instance->room : nullptr};
 }
 
 /// What all classes have as their last base.
@@ -322,7 +324,8 @@ inline void Tracked::add(Instance* one) {
 }
 inline void Tracked::remove(Instance* one) {
   Instance** at = &chains_[place_of(one->object)];
-  while (*at != one) at = &(*at)->next;
+  while (*at && *at != one) at = &(*at)->next;
+  if (!*at) return;
   *at = one->next;
   --count_;
 }

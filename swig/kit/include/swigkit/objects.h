@@ -28,6 +28,7 @@ inline void own_lent(Instance* self) {
 
 /// Gives the C++ object to the Python object, or lets it refer to it.
 inline void put(Instance* self, void* object, const Class& record, Owner owner) {
+  untrack(self);  // found by what it was given before, if it was
   self->object = object;
   self->record = &record;
   self->owner = owner;
