@@ -51,15 +51,6 @@ def pytest_collection_finish():
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config):
-    """One more than there are processors: one waits for the run on the other binding,
-    which has a process of its own, and tests wait for an eighth of their time."""
-    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
-        return None  # xdist reads it
-    return len(os.sched_getaffinity(0)) + 1
-
-
-@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Of a file, all tests run in one process, which has its fixtures once."""
     from files_in_turn import FilesInTurn
