@@ -13,8 +13,7 @@ using scalar_mul_grad_class::constant;
 %shared(scalar_mul_grad_class::Scalar)
 %property(scalar_mul_grad_class::Scalar, double, v, get_v, set_v)
 %property(scalar_mul_grad_class::Scalar, double, grad, get_grad, set_grad)
-%naturalvar scalar_mul_grad_class::Scalar::edges;
-%property(scalar_mul_grad_class::Scalar, std::vector<scalar_mul_grad_class::Edge>, edges,
+%property(scalar_mul_grad_class::Scalar, const std::vector<scalar_mul_grad_class::Edge>&, edges,
           get_edges)
 %releases_gil(scalar_mul_grad_class::Scalar::backward)
 %include "scalar_mul_grad_class.h"
