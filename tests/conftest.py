@@ -4,6 +4,7 @@
 import contextlib
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -27,6 +28,8 @@ LAST = ("binding/test_binding_contract.py", "binding/test_symbols.py")
 
 def pytest_configure(config):
     """For all processes of this run, and those that they start."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # so a shell begins `... &`
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = turns.begin()
     if folder:
         config.add_cleanup(folder.cleanup)

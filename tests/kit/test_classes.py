@@ -276,6 +276,30 @@ def test_a_state_by_a_word_of_python(m):
     assert pickle.loads(pickle.dumps(seed)).grown == 3 == copy.copy(seed).grown
 
 
+def test_a_subclass_that_gives_one_object_to_all(m, kit):
+    """Its C++ object stays as it is: others may refer to it."""
+
+    class Single(m.Point):
+        one = None
+
+        def __new__(cls, *coordinates):
+            cls.one = cls.one or super().__new__(cls)
+            return cls.one
+
+    if not kit:
+        pytest.skip("pybind11 forgets the first object")
+    single = Single(1, 2)
+    for again in (copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="a new Single .* is in use"):
+            again(single)
+    with pytest.raises(RuntimeError, match=r"Single\.__init__\(\) was called twice"):
+        Single(3, 4)
+    assert (single.x, single.y) == (1, 2)
+    Single.one = 5
+    with pytest.raises(TypeError, match="a new Single of its __new__.*, got int"):
+        copy.copy(single)
+
+
 def test_what_is_not_pickled_says_so(m):
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(m.Fixed())

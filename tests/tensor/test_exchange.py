@@ -147,6 +147,19 @@ def test_a_capsule_is_used_once_or_freed_unused():
         pkg.from_dlpack(other(1, b"something", None))
 
 
+@pytest.mark.parametrize("options", [{}, {"max_version": (1, 1)}])
+def test_the_context_of_a_capsule_is_its_owners(options):
+    """With one, too, an unused capsule frees what it has."""
+    set_context = ctypes.pythonapi.PyCapsule_SetContext
+    set_context.argtypes = [ctypes.py_object, ctypes.c_void_p]
+    before = core.live_tensors()
+    capsule = pkg.ones(3).__dlpack__(**options)
+    assert core.live_tensors() == before + 1
+    assert set_context(capsule, ctypes.addressof(ctypes.create_string_buffer(8))) == 0
+    del capsule
+    assert core.live_tensors() == before
+
+
 def test_a_failed_import_leaves_the_capsule_to_its_owner():
     """Nothing was taken, so it can still be used elsewhere."""
     theirs = np.arange(3)[::-1]

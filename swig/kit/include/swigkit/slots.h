@@ -460,6 +460,15 @@ inline PyObject* as_subclass(PyTypeObject* python, PyObject* made) {
   PyObject* object = none ? call_python(python->tp_new, python, none.get(),
                                         (PyObject*)nullptr)
                           : nullptr;
+  const bool fits = object && PyObject_TypeCheck(object, python);
+  if (object && (!fits || reinterpret_cast<Instance*>(object)->object)) {
+    PyErr_Format(
+        PyExc_TypeError,
+        "expected a new %s of its __new__(), got %s. Write a __reduce__() that says "
+        "how it is made.",
+        python->tp_name, fits ? "one that is in use" : Py_TYPE(object)->tp_name);
+    Py_CLEAR(object);
+  }
   if (object) {
     auto *to = reinterpret_cast<Instance*>(object),
          *from_object = reinterpret_cast<Instance*>(made);
