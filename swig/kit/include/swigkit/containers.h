@@ -52,18 +52,16 @@ struct ConvertSequence {
     if constexpr (requires { value.reserve(size_t(0)); }) {
       value.reserve(size_t(PySequence_Fast_GET_SIZE(items.get())));
     }
+    Py_ssize_t i = 0;
     if constexpr (std::is_same_v<Item, bool> && !kKeyed) {
       if (load_bools(items.get(), value)) return true;
+    } else if constexpr (std::is_floating_point_v<Item> && !kKeyed) {
+      i = load_floats(items.get(), value);
     }
     // A conversion may run Python code that changes the very list.
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+    for (; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
       PyObject* raw = PySequence_Fast_GET_ITEM(items.get(), i);
-      if constexpr (std::is_floating_point_v<Item> && !kKeyed) {
-        if (PyFloat_CheckExact(raw)) {
-          value.push_back(Item(PyFloat_AS_DOUBLE(raw)));
-          continue;
-        }
-      } else if constexpr (std::is_same_v<Item, std::string> && !kKeyed) {
+      if constexpr (std::is_same_v<Item, std::string> && !kKeyed) {
         Py_ssize_t size;
         const char* data = PyUnicode_CheckExact(raw) ? PyUnicode_AsUTF8AndSize(raw, &size)
                                                      : nullptr;
@@ -120,6 +118,18 @@ struct ConvertSequence {
       *at = *raw == Py_True;
     }
     return true;
+  }
+  // Those before the first item that is something else; how many they are.
+  static Py_ssize_t load_floats(PyObject* items, Sequence& value) {
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE(items);
+    PyObject* const* raw = PySequence_Fast_ITEMS(items);
+    value.resize(size_t(size));
+    Py_ssize_t done = 0;
+    for (auto at = value.begin(); done < size && PyFloat_CheckExact(raw[done]); ++at) {
+      *at = Item(PyFloat_AS_DOUBLE(raw[done++]));
+    }
+    if (done < size) value.resize(size_t(done));
+    return done;
   }
   template <class S, class E>
   static PyObject* cast_item(E& entry) {
