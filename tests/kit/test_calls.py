@@ -43,6 +43,21 @@ def test_overloads_take_scalars_of_numpy(m, kit):
     assert m.kind(array.array("d", [1])) == "vector"
 
 
+def test_overloads_of_a_number_and_an_array(m, kit):
+    for value in (1.5, np.float64(2), *[np.float32(2)] * kit):
+        assert m.one_or_many(value) == "one"
+    for value in (np.ones(3), np.ones(1), array.array("d", [1])):
+        assert m.one_or_many(value) == "many"
+
+
+def test_sizes_and_differences(m, refuses):
+    assert m.place(-1, 3) == 2 and m.place(at=np.int64(1), of=3) == 1
+    with refuses("[place] expected an int for 'at', got slice"):
+        m.place(slice(1), 3)
+    with refuses("[place] expected an int for 'of', got str"):
+        m.place(1, "3")
+
+
 def test_overloads_convert_when_nothing_fits_exactly(m, kit):
     """An int is a double where there is no overload for it."""
     assert m.near(1) == "double" and m.near(True) == "double"

@@ -277,6 +277,10 @@ def test_arrays_are_lists(m, variables):
     variables.row, m.Place.row = [4, 5, 6], (7, 8, 9)
     assert variables.row == [4, 5, 6] and m.Place.row == [7, 8, 9]
     assert variables.square == [[1, 2], [3, 4]] and m.Place.fixed == [4, 5]
+    variables.square = ((5, 6), [7, 8.5])
+    assert variables.square == [[5, 6], [7, 8.5]]
+    with pytest.raises((TypeError, ValueError)):
+        variables.square = [[1, 2]]
     for wrong in ([1], 3, [1, 2, "3"]):
         with pytest.raises(TypeError):
             variables.row = wrong

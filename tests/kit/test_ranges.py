@@ -243,6 +243,7 @@ def test_what_swig_does_not_read(m, kit):
             3,
         )
         assert m.read_three() == 3 and not hasattr(m, "log")
+        assert not hasattr(m, "formatted")
         with pytest.raises(TypeError, match="no constructor for Python"):
             m.NoDefault()
     both = m.Both()

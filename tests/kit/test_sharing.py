@@ -262,6 +262,40 @@ def test_an_overridden_base_and_a_plain_one(m, loud):
     assert subject.tell(2) == [10] and one.wheels == 6 and m.wheels_of(one) == 6
 
 
+def test_overrides_stay_with_what_counts_its_shares(m, kit):
+    """Its Python object is there as long as C++ has shares in it, and comes back."""
+    if not kit:
+        pytest.skip("pybind11 calls what C++ has, when the Python object is gone")
+
+    class Dear(m.Task):
+        def __init__(self, price):
+            super().__init__()
+            self.price = price
+
+        def cost(self):
+            return self.price
+
+    before, plan = m.alive(), m.Plan()
+    plan.set(Dear(30))
+    gc.collect()
+    assert plan.cost() == 30
+    task = plan.task()
+    assert type(task) is Dear and task.price == 30 and plan.task() is task
+    plan.set(None)
+    assert task.cost() == 30 and task.use_count() == 1
+    plan.set(task)  # once more, of the same object
+    del task
+    gc.collect()
+    assert plan.cost() == 30 and m.alive() == before + 1
+    plan.set(None)
+    plan.set(None)  # what has ended goes at a later call
+    assert plan.cost() == 0 and m.alive() == before
+    plan.set(Dear(4))
+    del plan
+    m.Plan().set(None)
+    assert m.alive() == before
+
+
 def test_destructors_that_throw(m, kit, monkeypatch):
     """As what __del__ raises."""
     if not kit:

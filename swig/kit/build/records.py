@@ -248,6 +248,7 @@ class Module:
     typedefs: Typedefs = field(default_factory=Typedefs)
     doc: str = ""
     left_out: list[str] = field(default_factory=list)  # what, and what to write instead
+    variadic: list[str] = field(default_factory=list)  # SWIG's functions of such ones
 
     def is_derived(self, cpp: str, base: str) -> bool:
         """Whether C++'s class is derived from the other."""

@@ -55,6 +55,7 @@ def rewrite(text: str, module: tree.Module) -> str:
     statements += (
         Classes(groups).make() + _enums_and_constants(module) + _public(groups)
     )
+    wrapper.drop_variadic()
     wrapper.drop_rows()
     if LISTED in wrapper.text:
         groups.parts.append(_listing(groups))

@@ -307,6 +307,7 @@ class _Reader:
                     f"{function.cpp}(...) is left out: for Python write one with the "
                     "parameters that are needed (%inline, %extend)"
                 )
+                self.module.variadic.append(function.wrapper)
                 return
             # A friend that is defined in its class is a function of the namespace.
             if inside and not friend:

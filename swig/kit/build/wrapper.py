@@ -25,6 +25,9 @@ DEFINITION = (
     r"|Py_ssize_t nobjs, PyObject \*\*(?:swig_obj|SWIGUNUSEDPARM\(swig_obj\)))\) \{{\n"
     r"(?P<body>.*?)^\}}\n(?=\n)"
 )
+VARIADIC = (
+    r"^SWIGINTERN PyObject \*{name}(?:__varargs__)?\([^()]*\) \{{\n.*?^\}}\n(?=\n)"
+)
 SLOTS_ARRAY = re.compile(r"^ *PyObject \*swig_obj\[\d+\] ;\n", re.MULTILINE)
 UNPACK = (
     re.compile(r" *if \(!args\) SWIG_fail;\n *swig_obj\[0\] = args;\n"),
@@ -338,6 +341,13 @@ class Wrapper:
         self.text = re.sub(
             DEFINITION.format(name=name), "", self.text, flags=re.M | re.S
         )
+
+    def drop_variadic(self) -> None:
+        """Takes out SWIG's two functions for each of C's that ends in `...`."""
+        for name in self.module.variadic:
+            self.text = re.sub(
+                VARIADIC.format(name=name), "", self.text, flags=re.M | re.S
+            )
 
     def drop_rows(self) -> None:
         """SWIG's own rows for what stands in enums and classes now."""

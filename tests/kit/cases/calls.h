@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,12 @@ inline std::string many(const std::vector<Box>&) { return "boxes"; }
 inline double area(double side) { return side * side; }
 inline double area(double width, double height) { return width * height; }
 inline double area(const Circle& circle) { return 3 * circle.radius * circle.radius; }
+
+/// A number of NumPy's is a number, though it has memory to look at.
+inline std::string one_or_many(std::span<const double>) { return "many"; }
+inline std::string one_or_many(double) { return "one"; }
+/// From the end, where it is less than 0.
+inline int place(std::ptrdiff_t at, std::size_t of) { return int(at < 0 ? at + of : at); }
 
 // --- default arguments ----------------------------------------------------------------------
 

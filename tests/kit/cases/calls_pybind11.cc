@@ -2,6 +2,7 @@
 // tests/kit/cases/calls_pybind11.cc: calls.h by pybind11.
 #include "calls.h"
 
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -47,6 +48,11 @@ PYBIND11_MODULE(calls, m) {
         py::arg("height"));
   m.def("area", py::overload_cast<const Circle&>(&area), py::arg("circle"));
 
+  m.def("one_or_many", py::overload_cast<double>(&one_or_many), py::arg().noconvert());
+  m.def("one_or_many", [](const py::array_t<double, py::array::c_style>& values) {
+    return one_or_many(std::span(values.data(), size_t(values.size())));
+  });
+  m.def("place", &place, py::arg("at"), py::arg("of"));
   m.def("join", &join, "Joins words.\n\nThe last one may have another text before it.",
         py::arg("words"), py::arg("between") = ", ", py::arg("last") = std::nullopt);
   m.def("defaults", &defaults, "All kinds of defaults.", py::arg("a"), py::arg("b") = -2,

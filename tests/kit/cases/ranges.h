@@ -229,6 +229,7 @@ inline std::chrono::steady_clock::time_point later(
 inline bool call_or_not(const std::function<void()>& function) { return bool(function); }
 inline std::string text_or(const char* maybe) { return maybe ? maybe : "none"; }
 inline int log(int level, const char*, ...) { return level; }
+inline std::string formatted(const char* text, ...) { return text; }
 
 struct Handle;  // nobody sees what it is
 // A table of its own, used round and round: nobody has to close what was opened.

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace sharing {
@@ -127,6 +128,55 @@ inline std::string fuel_of(const Engine& engine) { return engine.fuel; }
 inline std::shared_ptr<Engine> the_engine;
 inline void keep_engine(std::shared_ptr<Engine> engine) { the_engine = std::move(engine); }
 inline std::shared_ptr<Engine> engine() { return std::move(the_engine); }
+
+// --- objects that count their own shares, and are overridden ---------------------------------
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual int cost() const { return 1; }
+  int use_count() const { return count_; }
+  void hold() { ++count_; }
+  void drop() {
+    if (--count_ == 0) delete this;
+  }
+
+ private:
+  Counted counted_;
+  int count_ = 0;
+};
+template <class T>
+class Hold {
+ public:
+  Hold() = default;
+  Hold(T* object) : object_(object) {
+    if (object_) object_->hold();
+  }
+  Hold(const Hold& other) : Hold(other.object_) {}
+  Hold& operator=(Hold other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Hold() {
+    if (object_) object_->drop();
+  }
+  T& operator*() const { return *object_; }
+  T* operator->() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  T* object_ = nullptr;
+};
+/// Has one task at a time.
+class Plan {
+ public:
+  void set(Hold<Task> task) { task_ = task; }
+  Hold<Task> task() const { return task_; }
+  int cost() const { return task_ ? task_->cost() : 0; }
+
+ private:
+  Hold<Task> task_;
+};
 
 // --- destructors ----------------------------------------------------------------------------
 

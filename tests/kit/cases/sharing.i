@@ -10,6 +10,11 @@
 %overridable(sharing::Both)
 %shared(sharing::Wheels)
 %shared(sharing::Engine)
+%overridable(sharing::Task)
+%intrusive(sharing::Task, sharing::Hold<sharing::Task>)
+%ignore sharing::Hold;
+%ignore sharing::Task::hold;
+%ignore sharing::Task::drop;
 %releases_gil(sharing::Subject::forget)
 %ignore sharing::Counted;
 %ignore sharing::the_node;

@@ -6,7 +6,8 @@
 // Of an object in a std::shared_ptr a std::weak_ptr tells that it is no more.  One that
 // counts its shares itself (%intrusive) tells nobody, so what it refers to is kept together
 // with a share in it, and both are let go of once that is the last one.  That needs the
-// count, which Counted<Pointer>::count() gives; without it nothing is kept.
+// count, which Counted<Pointer>::count() gives; without it nothing is kept.  Of one that
+// Python overrides the Python object itself is kept, whose methods C++ calls.
 #pragma once
 
 #include "instance.h"
@@ -94,8 +95,20 @@ inline void keep_for_shares(Instance* self) {
                                       count ? one->holder : nullptr, count, one->record});
   }
 }
+/// The same of an object that Python overrides and that counts itself.
+inline void keep_itself(Instance* self) {
+  const auto count = self->record->shares;
+  if (!count || count(self->object) < 2) return;
+  drop_orphans();
+  sweep_at_exit();
+  const std::shared_ptr<void> nobodys(std::shared_ptr<void>(), self->object);
+  auto* object = new_ref(reinterpret_cast<PyObject*>(self));
+  g_registry->orphans.emplace(
+      self->object, Registry::Orphan{self->holder, object, nobodys, count, self->record});
+}
 /// Whether it was left by this object, which has its address.
 inline bool is_of(const Registry::Orphan& orphan, const Instance* self) {
+  if (orphan.is_itself()) return false;
   // With a share in it the object is there, and others at its address are parts of it.
   if (orphan.share) {
     return is_derived(orphan.record, self->record) ||

@@ -30,6 +30,7 @@ inline void finalize_overridden(PyObject* object) {
   auto* self = reinterpret_cast<Instance*>(object);
   if (!self->overridden || !self->holder) return;
   if (came_home(self)) return give_again(self);
+  if (self->record->shares) return keep_itself(self);
   if (!std::get_deleter<EndOfShares>(self->holder)) return;
   Py_INCREF(object);
   self->held = true;

@@ -127,6 +127,9 @@ SWIGKIT_PLAIN(float)
 SWIGKIT_PLAIN(double)
 SWIGKIT_PLAIN(size_t)
 SWIGKIT_PLAIN(ptrdiff_t)
+// Which SWIG knows by themselves.
+SWIGKIT_PLAIN(std::size_t)
+SWIGKIT_PLAIN(std::ptrdiff_t)
 
 // Everything else by value: classes, enums, the standard library's types.
 %define SWIGKIT_VALUE(Types_...)
@@ -274,6 +277,12 @@ namespace std {
   swigkit::In< std::array< std::remove_cv_t< $1_basetype >, $1_dim0 > > held;
   if (!held.load($input, swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
   std::copy_n(held.get()->data(), $1_dim0, $1);
+}
+%typemap(varin) SWIGTYPE [ANY][ANY] {
+  swigkit::In< std::array< std::array< std::remove_cv_t< $1_basetype >, $1_dim1 >,
+                           $1_dim0 > > held;
+  if (!held.load($input, swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
+  std::copy_n(held.get()->front().data(), $1_dim0 * $1_dim1, &$1[0][0]);
 }
 %typemap(varin) char [ANY] {
   const char *text = nullptr;
