@@ -85,7 +85,7 @@ struct Registry {
 inline Registry* g_registry = nullptr;
 
 /// Grows with every change of Registry, Class or Instance.
-inline constexpr int kLayout = 6;
+inline constexpr int kLayout = 7;
 
 /// Finds the registry, or makes it; false with an error set when that fails.
 inline bool find_registry() {
