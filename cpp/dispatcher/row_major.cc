@@ -7,6 +7,7 @@
 #include "dispatcher/domain.h"
 #include "dispatcher/library.h"
 #include "tensor/copy.h"
+#include "tensor/overlap.h"
 #include "tensor/promotion.h"
 
 namespace pkg::detail {
@@ -18,14 +19,10 @@ Tensor dense_copy(const Tensor& tensor) {
   return copy;
 }
 
-bool share_memory(const Tensor& a, const Tensor& b) {
-  return a.impl()->storage == b.impl()->storage;
-}
-
-// Where the elements of a tensor begin in its storage, in bytes, ascending.
+// Where the elements of a tensor begin in memory, in bytes, ascending.
 std::vector<int64_t> places(const Tensor& tensor) {
   const auto item = int64_t(itemsize(tensor.dtype()));
-  std::vector<int64_t> at{tensor.impl()->offset * item};
+  std::vector<int64_t> at{int64_t(uintptr_t(tensor.data()))};
   for (size_t d = 0; d < tensor.sizes().size(); ++d) {
     std::vector<int64_t> more;
     for (const int64_t start : at) {

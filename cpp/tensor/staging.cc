@@ -16,6 +16,7 @@
 #include "tensor/copy.h"
 #include "tensor/cutting.h"
 #include "tensor/layout.h"
+#include "tensor/overlap.h"
 #include "tensor/repeats.h"
 
 namespace pkg {
@@ -253,11 +254,27 @@ bool run_with_few(const Pointwise& kernel) {
 
 // Whether an operand is elements of the result at other places.
 bool crosses(const Tensor& operand, const Tensor& out) {
-  if (operand.impl() == out.impl() || operand.impl()->storage != out.impl()->storage) {
-    return false;
-  }
-  return operand.offset() != out.offset() || operand.dtype() != out.dtype() ||
+  if (operand.impl() == out.impl() || !share_memory(operand, out)) return false;
+  return operand.data() != out.data() || operand.dtype() != out.dtype() ||
          operand.sizes() != out.sizes() || operand.strides() != out.strides();
+}
+
+// Copies what crosses the result and runs the kernel with that; false if nothing does.
+[[gnu::noinline]] bool run_apart(const Pointwise& kernel) {
+  const Tensor& out = *kernel.parts[0].tensor;
+  std::array<Tensor, kMaxOperands> copies;
+  Pointwise apart = kernel;
+  bool any = false;
+  for (size_t k = 1; k < kernel.count; ++k) {
+    const Tensor& t = *kernel.parts[k].tensor;
+    if (!crosses(t, out)) continue;
+    copies[k] = empty(t.spec());
+    copy_into(copies[k], t);
+    apart.parts[k].tensor = &copies[k];
+    any = true;
+  }
+  if (any) run_pointwise(apart);
+  return any;
 }
 
 }  // namespace
@@ -268,27 +285,17 @@ void run_pointwise(const Pointwise& kernel) {
   if (n == 0) return;
   // Most calls: everything dense and of the block's types.
   std::array<char*, kMaxOperands> data{};
+  const Extent written(out);
   bool flat = true, crossed = false;
   for (size_t k = 0; k < kernel.count; ++k) {
     const Part& part = kernel.parts[k];
     const Tensor& t = *part.tensor;
-    crossed |= k > 0 && crosses(t, out);
+    crossed |= k > 0 && t.impl() != out.impl() && Extent(t).meets(written);
     flat = flat && t.dtype() == part.type && part.via == part.type && t.is_contiguous() &&
            t.sizes() == out.sizes();
     data[k] = static_cast<char*>(t.data());
   }
-  if (__builtin_expect(crossed, 0)) {
-    std::array<Tensor, kMaxOperands> copies;
-    Pointwise apart = kernel;
-    for (size_t k = 1; k < kernel.count; ++k) {
-      const Tensor& t = *kernel.parts[k].tensor;
-      if (!crosses(t, out)) continue;
-      copies[k] = empty(t.spec());
-      copy_into(copies[k], t);
-      apart.parts[k].tensor = &copies[k];
-    }
-    return n <= kTiny ? run_tiny(apart, n) : run_staged(apart);
-  }
+  if (__builtin_expect(crossed, 0) && run_apart(kernel)) return;
   if (!flat) return n <= kTiny ? run_tiny(kernel, n) : run_staged(kernel);
   if (n <= kGrain && kernel.block) return kernel.block(kernel.formula, data.data(), n);
   parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {

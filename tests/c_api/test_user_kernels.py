@@ -320,6 +320,10 @@ refused("RuntimeError", "more than one element", mine.fill_index_,
 x = pkg.arange(4.0)
 mine.fill_index_(x, x[3:])
 assert x.tolist() == [0, 3, 6, 9]
+import numpy as np
+array = np.arange(5, dtype="float32")
+mine.fill_index_(pkg.from_numpy(array[1:]), pkg.from_numpy(array[3:4]))
+assert array.tolist() == [0, 0, 3, 6, 9]
 """,
     )
 
@@ -335,6 +339,12 @@ for a, b in [(x, x.t()), (x.t(), x), (x.t(), x.t()), (x, x), (x[:, 0], x[1])]:
             "memory, got 'a' and 'b' with elements in common (shapes ",
             mine.fill_two_, a, b)
 assert x.tolist() == pkg.ones(3, 3).tolist() and x._version == 0
+import numpy as np
+array = np.ones(5, "float32")
+near, far = pkg.from_numpy(array[2:4]), pkg.from_numpy(array[3:])
+refused("RuntimeError", "share no memory", mine.fill_two_, near, far)
+mine.fill_two_(pkg.from_numpy(array[:2]), far)
+assert array.tolist() == [0, 1, 1, 0, -1], array
 mine.fill_two_(x, x[:0])
 a, b = x[:, 0], x[:, 2]
 got = mine.fill_two_(a, b)

@@ -151,3 +151,101 @@ def test_values_and_indices_are_read_before_they_are_written(name):
             label, written, read = list(overlaps(numbers))[place]
             reads = [read, pkg.ones(len(read), dtype=pkg.int64)]
             check(name, INDEXED[name], numbers, written, reads, f"index {label}")
+
+
+#: What NumPy has too.
+DTYPES = ["bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64"]
+
+
+def size_of(dtype):
+    return np.dtype(dtype).itemsize
+
+
+def over(memory, dtype, begin, n, step=1):
+    """A tensor over some bytes of an array: nothing but addresses says that others
+    lie there too."""
+    room = memory[begin:][: ((n - 1) * step + 1) * size_of(dtype)]
+    return pkg.from_numpy(room.view(dtype)[::step])
+
+
+def written_over(memory, dtype, begin, step, values):
+    """The memory, had the values been written to such a tensor."""
+    expected = memory.copy()
+    if dtype == "bool":  # whose bytes are as those of uint8, but memory holds others
+        dtype, values = "uint8", values.to(pkg.uint8)
+    over(expected, dtype, begin, len(values), step).copy_(values)
+    return expected
+
+
+@pytest.fixture(params=[1, 2])
+def sizes(request):
+    """With two threads what they share."""
+    before = pkg.get_num_threads()
+    pkg.set_num_threads(request.param)
+    yield [40_000] if request.param == 2 else [9, 2500]
+    pkg.set_num_threads(before)
+
+
+@pytest.mark.parametrize("source", DTYPES)
+def test_conversions_over_one_array(source, sizes):
+    rng = np.random.default_rng(len(source))
+    for target, n in itertools.product(DTYPES, sizes):
+        one, other = size_of(source), size_of(target)
+        by = int(rng.choice([1, 2, 3, 31, 1024, 1500]))
+        step, own_step = rng.integers(1, 4, 2).tolist() if n < 40_000 else (1, 1)
+        ahead = rng.random() < 0.5
+        begin, own_begin = (by * one, 0) if ahead else (0, by * other)
+        memory = np.zeros(32 * n + 16_000, "uint8")
+        written = over(memory, target, own_begin, n, own_step)
+        read = over(memory, source, begin, n, step)
+        read.copy_(pkg.tensor(rng.integers(0, 100, n)).to(read.dtype))
+        if source in ("int64", "float64"):
+            read[n // 2] = 2**60  # past what converts the short way
+        want = read.clone().to(written.dtype)
+        expected = written_over(memory, target, own_begin, own_step, want)
+        written.copy_(read)
+        which = f"{n} {source} {step} by {by} to {target} {own_step}, {ahead}"
+        np.testing.assert_array_equal(memory, expected, which)
+
+
+@pytest.mark.parametrize("name", sorted(OPS))
+def test_operands_over_one_array(name, sizes):
+    rng = np.random.default_rng(len(name))
+    written_as = "bool" if name == "masked_fill_" else "float32"
+    for dtype, n, at in itertools.product(
+        [written_as, "int64", "uint8"], sizes, range(OPS[name])
+    ):
+        if not takes(name, [values(dtype, 3)] * (1 + OPS[name])):
+            continue
+        by, step, own_step = rng.integers(1, 4, 3).tolist()
+        memory = np.zeros(33 * n, "uint8")
+        over(memory, dtype, 0, 4 * n).copy_(values(dtype, 4 * n))
+        begin, own_begin = rng.permutation([0, by * size_of(dtype)]).tolist()
+        written = over(memory, dtype, own_begin, n, own_step)
+        reads = [values(dtype, n) for _ in range(OPS[name])]
+        reads[at] = over(memory, dtype, begin, n, step)
+        copies = [read.clone() for read in reads]
+        want = core.Operator(name[:-1], "pkg")(written.clone(), *copies)
+        if want.dtype is not written.dtype:
+            continue
+        expected = written_over(memory, dtype, own_begin, own_step, want)
+        core.Operator(name, "pkg")(written, *reads)
+        which = f"{name} of {n} {dtype}, {begin} {step} and {own_begin} {own_step}"
+        np.testing.assert_array_equal(memory, expected, which)
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_values_and_indices_over_one_array(name):
+    for n, behind, index in itertools.product((9, 3000), (0, 1), (False, True)):
+        memory = np.zeros(8 * n + 8, "uint8")
+        dtype = "int64" if index else "float64"
+        start = shuffled(n + 1) % (n // 2)
+        over(memory, dtype, 0, n + 1).copy_(start)
+        written = over(memory, dtype, 8 * behind, n)
+        read = over(memory, dtype, 8 - 8 * behind, n)
+        reads = [read, pkg.ones(n, dtype=pkg.int64)] if index else [shuffled(n), read]
+        other = core.Operator(name[:-1], "pkg")
+        want = INDEXED[name](other, written.clone(), *[r.clone() for r in reads])
+        expected = written_over(memory, dtype, 8 * behind, 1, want)
+        INDEXED[name](core.Operator(name, "pkg"), written, *reads)
+        np.testing.assert_array_equal(memory, expected, f"{name} {n} {behind} {index}")

@@ -105,3 +105,14 @@ def test_spread_and_product_of_16_bits_in_any_direction(shape, dtype):
             if n.shape[dim] < 130:
                 got = given.prod(dim).double().numpy()
                 np.testing.assert_allclose(got, n.prod(dim), rtol=8e-3)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 2**63 - 1, -1, -(2**63)])
+def test_what_is_no_column_is_refused(dim):
+    x = pkg.ones(2, 3)
+    for call in (
+        lambda: pkg.ops._softmax_columns(x, dim, False),
+        lambda: pkg.ops._softmax_columns_backward(x, x, dim, False),
+    ):
+        with pytest.raises(IndexError, match="expected a dim from 0 to 0"):
+            call()

@@ -332,6 +332,47 @@ def test_far_rows_beside_a_row_and_a_column(dtype, columns):
     check(t, both.numpy())
 
 
+@pytest.fixture(params=[1, 2])
+def threads(request):
+    before = pkg.get_num_threads()
+    pkg.set_num_threads(request.param)
+    yield request.param
+    pkg.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ndim"), [("bfloat16", 7), ("float32", 9), ("uint8", 5), ("int64", 3)]
+)
+def test_far_elements_of_any_number_of_dimensions(dtype, ndim, threads):
+    """In any order, beside what repeats along some of the dimensions; sums stay below
+    256, which all dtypes have."""
+    rng = np.random.default_rng(100 * ndim + len(dtype) + threads)
+    n, sizes = (40 << 20) // 128, []
+    for left in range(ndim, 0, -1):
+        most = max(1, round(n ** (1 / left) * rng.choice([0.5, 1, 2])))
+        sizes.append(min(n, most) if left > 1 else n)
+        n //= sizes[-1]
+    sizes = rng.permutation(sizes).tolist()
+    step = 128 // {"bfloat16": 2, "float32": 4, "uint8": 1, "int64": 8}[dtype]
+    to = getattr(pkg, dtype)
+    order = rng.permutation(ndim).tolist()
+    t = pkg.zeros(*sizes, step, dtype=to)[..., int(rng.integers(step))]
+    t = t.permute(order)
+    x = rng.integers(0, 97, t.shape)
+    t.copy_(pkg.tensor(x))
+    few = [int(rng.choice([1, size])) for size in t.shape]
+    y = rng.integers(0, 97, few)
+    other = pkg.tensor(y).to(to)
+    check((t + other).to(pkg.int64), x + y)
+    check(t < other, x < y)
+    chosen = pkg.where(t > 50, t, other)
+    check(chosen.to(pkg.int64), np.where(x > 50, x, y))
+    t.add_(other)
+    check(t.to(pkg.int64), x + y)
+    t.copy_(other)
+    check(t.to(pkg.int64), np.broadcast_to(y, x.shape))
+
+
 def values_for(source: str, target: str) -> np.ndarray:
     """Numbers that both NumPy and C++ convert to the target, and have to."""
     if source == "bool":

@@ -9,7 +9,7 @@ namespace {
 Tensor row_sum(const Tensor& x) { return sum(x, Dims(Shape{-1}), true); }
 
 void check_columns(const Tensor& x, int64_t dim) {
-  PKG_CHECK(dim >= 0 && dim + 1 < x.ndim(), IndexError,
+  PKG_CHECK(dim >= 0 && dim < x.ndim() - 1, IndexError,
             "[_softmax_columns] expected a dim from 0 to ", x.ndim() - 2,
             ", which is before the last, got ", dim, ".");
 }

@@ -9,6 +9,7 @@
 #include "ops/pointwise/quotients.h"
 #include "scheduler/parallel.h"
 #include "tensor/layout.h"
+#include "tensor/overlap.h"
 
 namespace pkg::ops {
 namespace {
@@ -67,11 +68,8 @@ template <class F, class Visit>
 void checked_division(Tensor& out, const Tensor& a, const Tensor& b, DType dtype,
                       Visit visit) {
   if (divided_by_number<F>(out, a, b, dtype)) return;
-  const auto in_place = [&](const Tensor& t) {
-    return t.impl()->storage == out.impl()->storage;
-  };
-  if (!is_floating(dtype) && out.numel() > 0 && (in_place(a) || in_place(b)) &&
-      has_zero(b, dtype)) {
+  if (!is_floating(dtype) && out.numel() > 0 &&
+      (share_memory(a, out) || share_memory(b, out)) && has_zero(b, dtype)) {
     refuse_zero(F::kName, dtype);
   }
   std::atomic<bool> by_zero = false;

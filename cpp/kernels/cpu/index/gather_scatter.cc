@@ -14,6 +14,7 @@
 #include "scheduler/stop_point.h"
 #include "tensor/convert.h"
 #include "tensor/gather.h"
+#include "tensor/overlap.h"
 
 namespace pkg {
 namespace {
@@ -331,7 +332,7 @@ void add_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
 
 // A copy of what shares memory with `out`: it is read before anything is written.
 Tensor apart_from(const Tensor& t, const Tensor& out) {
-  if (t.impl()->storage != out.impl()->storage) return t;
+  if (!share_memory(t, out)) return t;
   const Tensor copy = empty(t.spec());
   copy_into(copy, t);
   return copy;

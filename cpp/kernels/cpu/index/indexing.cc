@@ -8,6 +8,7 @@
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
 #include "tensor/gather.h"
+#include "tensor/overlap.h"
 #include "tensor/repeats.h"
 
 namespace pkg {
@@ -330,7 +331,7 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
 // Of what shares memory with `out` a copy: all is read before anything is written.
 TensorList apart(TensorList indices, const Tensor& out) {
   for (Tensor& index : indices) {
-    if (index.impl()->storage != out.impl()->storage) continue;
+    if (!share_memory(index, out)) continue;
     const Tensor copy = empty(index.spec());
     copy_into(copy, index);
     index = copy;
@@ -386,7 +387,7 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   Places(out, kept, shape, 1).check(0, shape.numel());
   Tensor source = values;
   if (values.dtype() != self.dtype() || values.sizes() != sizes ||
-      !values.is_contiguous() || values.impl()->storage == out.impl()->storage) {
+      !values.is_contiguous() || share_memory(values, out)) {
     source = empty(sizes, self.dtype());
     copy_into(source, values);
   }
