@@ -83,16 +83,14 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
             start, ", end=", end, ", step=", step, ").");
   const bool whole = !start.is_float() && !end.is_float() && !step.is_float();
   const DType type = dtype.value_or(whole ? DType::Int64 : default_dtype());
-  // Integers are counted in int64; a dtype other than that keeps the count of the fractions.
   const auto integer = [&](const Scalar& number, const char* name) {
     check_fits("arange", number, DType::Int64, name);
     return number.to<int64_t>();
   };
+  // Integers are counted in int64; fractions before they are rounded to the dtype's.
   int64_t count;
-  if (whole || type == DType::Int64) {
+  if (whole) {
     const int64_t first = integer(start, "start"), by = integer(step, "step");
-    PKG_CHECK(by != 0, RuntimeError, "[arange] step must be nonzero (step=", step,
-              ", dtype=int64).");
     const Checked distance = Checked(integer(end, "end")) - first;
     count = std::max<int64_t>(distance / by + int64_t(distance % by != 0), 0);
   } else {
