@@ -80,7 +80,7 @@ def test_a_size_that_is_kept_has_to_be_there():
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
 def test_sequences_of_integers_begin_with_integers(dtype):
-    """As in PyTorch: start and step lose their fractions once the numbers are counted."""
+    """As in PyTorch: start and step lose their fractions, once all are counted."""
     dtype = getattr(pkg, dtype)
     assert pkg.arange(2.7, 9.7, 2, dtype=dtype).tolist() == [2, 4, 6, 8]
     assert pkg.linspace(2.9, 11.9, 4, dtype=dtype).tolist() == [2, 5, 8, 11]
