@@ -8,7 +8,6 @@
 %overridable(headers::Base)
 %overridable(headers::Derived)
 %ignore headers::Opener;
-%ignore headers::NumberedOpener;
 %ignore headers::the_int;
 %ignore headers::the_text;
 %include "headers.h"
