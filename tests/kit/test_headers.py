@@ -90,23 +90,6 @@ def test_owners_with_deleters(m, kit):
         print(crate.weight)
 
 
-def test_owners_take_their_deleters_back(m, kit):
-    """Of what C++ gave, and C++ takes once more."""
-    if not kit:
-        pytest.skip("pybind11 does not take one")
-    crate, before = m.pack_by(7), m.Crate.opened
-    assert m.opener_of(crate) == 7 and m.Crate.opened == before + 1
-    with pytest.raises(ValueError, match="given to C"):
-        print(crate.weight)
-    with pytest.raises(ValueError, match="given to C"):
-        m.opener_of(crate)
-    assert m.opener_of(None) == -1
-    crate = m.pack_by(8)
-    assert crate.weight == 4
-    del crate
-    assert m.Crate.opened == before + 2
-
-
 def test_owners_of_const(m, kit):
     if kit:
         assert m.sealed().weight == 4 and [c.weight for c in m.all_sealed()] == [4]

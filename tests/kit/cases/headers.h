@@ -88,20 +88,6 @@ inline std::unique_ptr<Crate, Opener> pack() {
 inline int unpack(std::unique_ptr<Crate, Opener> crate) {
   return crate ? crate->weight : -1;
 }
-/// Has a state, which goes to Python and back with the crate.
-struct NumberedOpener {
-  int number = 0;
-  void operator()(Crate* crate) const {
-    ++Crate::opened;
-    delete crate;
-  }
-};
-inline std::unique_ptr<Crate, NumberedOpener> pack_by(int number) {
-  return {new Crate, NumberedOpener{number}};
-}
-inline int opener_of(std::unique_ptr<Crate, NumberedOpener> crate) {
-  return crate ? crate.get_deleter().number : -1;
-}
 inline std::unique_ptr<const Crate> sealed() { return std::make_unique<const Crate>(); }
 inline std::vector<std::unique_ptr<const Crate>> all_sealed() {
   std::vector<std::unique_ptr<const Crate>> crates;

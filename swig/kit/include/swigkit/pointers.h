@@ -101,33 +101,15 @@ struct Convert<std::unique_ptr<Given>> {
   }
 };
 
-/// What ends an object that was in a std::unique_ptr with a deleter.
-template <class T, class D>
-struct OwnEnd {
-  D deleter;
-  bool is_given = false;  // back to C++, with the deleter
-  void operator()(T* object) {
-    if (!is_given) deleter(object);
-  }
-};
-
 /// The same with a deleter, which Python calls when the object is no longer needed, and
-/// which goes with the object when C++ takes it back.  For one that Python made C++ has to
-/// make the deleter anew.
+/// which C++ has to make anew for what it takes.
 template <class T, class D>
 struct Convert<std::unique_ptr<T, D>> {
   using Pointer = std::unique_ptr<T, D>;
   using Plain = std::remove_cv_t<T>;
-  static constexpr bool kHasEnd = IsWrapped<Plain> &&
-                                  std::is_same_v<typename Pointer::pointer, T*> &&
-                                  !std::is_reference_v<D> &&
-                                  std::is_move_constructible_v<D>;
 
   static std::string expected() { return Convert<Plain>::expected(); }
   static bool load(PyObject* object, Pointer& value, const Argument& where) {
-    if constexpr (kHasEnd) {
-      if (take_back(object, value)) return true;
-    }
     std::unique_ptr<Plain> taken;
     if constexpr (!std::is_default_constructible_v<D>) {
       return refuse(where, "nothing: C++ has a deleter that Python cannot make", object);
@@ -142,34 +124,8 @@ struct Convert<std::unique_ptr<T, D>> {
   }
   static PyObject* cast(Pointer&& value) {
     if (!value) Py_RETURN_NONE;
-    std::shared_ptr<T> shared;
-    if constexpr (kHasEnd) {
-      OwnEnd<T, D> end{std::move(value.get_deleter())};
-      shared = std::shared_ptr<T>(value.release(), std::move(end));
-    } else {
-      shared = std::shared_ptr<T>(std::move(value));
-    }
-    return wrap_shared<Plain>(std::const_pointer_cast<Plain>(std::move(shared)), true);
-  }
-
- private:
-  /// What such a pointer brought to Python, and Python has alone.
-  static bool take_back(PyObject* object, Pointer& value) {
-    if (!is_instance(object) || !actual(class_of<Plain>).type) return false;
-    if (!PyType_IsSubtype(Py_TYPE(object), actual(class_of<Plain>).type)) return false;
-    Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<Plain>));
-    if (self->owner != Owner::Shared || self->holder.use_count() != 1) return false;
-    auto* end = std::get_deleter<OwnEnd<T, D>>(self->holder);
-    if (!end || end->is_given) return false;
-    T* found = pointer_of<Plain>(object, {"", ""});
-    if (!found) return PyErr_Clear(), false;
-    value = Pointer(found, std::move(end->deleter));
-    end->is_given = true;
-    untrack(self);
-    self->object = nullptr;
-    self->owner = Owner::Taken;
-    self->holder.reset();
-    return true;
+    return wrap_shared<Plain>(
+        std::const_pointer_cast<Plain>(std::shared_ptr<T>(std::move(value))), true);
   }
 };
 
