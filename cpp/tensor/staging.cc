@@ -252,29 +252,32 @@ bool run_with_few(const Pointwise& kernel) {
   run_rows(plan, walk);
 }
 
-// Whether an operand is elements of the result at other places.
+// Whether an operand is elements of the result at other places.  Of another type of the same
+// size, as in graphs, each is read before it is written.
 bool crosses(const Tensor& operand, const Tensor& out) {
   if (operand.impl() == out.impl() || !share_memory(operand, out)) return false;
-  return operand.data() != out.data() || operand.dtype() != out.dtype() ||
+  return operand.data() != out.data() ||
+         itemsize(operand.dtype()) != itemsize(out.dtype()) ||
          operand.sizes() != out.sizes() || operand.strides() != out.strides();
 }
 
 // Copies what crosses the result and runs the kernel with that; false if nothing does.
 [[gnu::noinline]] bool run_apart(const Pointwise& kernel) {
   const Tensor& out = *kernel.parts[0].tensor;
+  const auto is_apart = [&](size_t k) { return !crosses(*kernel.parts[k].tensor, out); };
+  size_t first = 1;
+  while (first < kernel.count && is_apart(first)) ++first;
+  if (first == kernel.count) return false;
   std::array<Tensor, kMaxOperands> copies;
   Pointwise apart = kernel;
-  bool any = false;
-  for (size_t k = 1; k < kernel.count; ++k) {
-    const Tensor& t = *kernel.parts[k].tensor;
-    if (!crosses(t, out)) continue;
-    copies[k] = empty(t.spec());
-    copy_into(copies[k], t);
+  for (size_t k = first; k < kernel.count; ++k) {
+    if (is_apart(k)) continue;
+    copies[k] = empty(kernel.parts[k].tensor->spec());
+    copy_into(copies[k], *kernel.parts[k].tensor);
     apart.parts[k].tensor = &copies[k];
-    any = true;
   }
-  if (any) run_pointwise(apart);
-  return any;
+  run_pointwise(apart);
+  return true;
 }
 
 }  // namespace

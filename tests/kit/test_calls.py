@@ -46,7 +46,7 @@ def test_overloads_take_scalars_of_numpy(m, kit):
 def test_overloads_of_a_number_and_an_array(m, kit):
     for value in (1.5, np.float64(2), *[np.float32(2)] * kit):
         assert m.one_or_many(value) == "one"
-    for value in (np.ones(3), np.ones(1), array.array("d", [1])):
+    for value in (np.ones(3), np.ones(1), np.array(3.0), array.array("d", [1])):
         assert m.one_or_many(value) == "many"
 
 

@@ -296,6 +296,43 @@ def test_overrides_stay_with_what_counts_its_shares(m, kit):
     assert m.alive() == before
 
 
+@pytest.mark.parametrize("way", ["itself", "method", "plan", "pair", "again"])
+@pytest.mark.parametrize("ends", [False, True])
+def test_overrides_that_refer_to_themselves_end(m, kit, way, ends):
+    """Whether or not the class has a __del__(), which CPython calls instead of ours."""
+    if not kit:
+        pytest.skip("pybind11 calls what C++ has, when the Python object is gone")
+
+    class Dear(m.Task):
+        def cost(self):
+            return 30
+
+    if ends:
+        Dear.__del__ = lambda self: None
+    before, plan, one, other = m.alive(), m.Plan(), Dear(), Dear()
+    plan.set(one)
+    one.own = {
+        "itself": one, "method": one.cost, "plan": plan, "pair": other, "again": one,
+    }[way]  # fmt: skip
+    other.own = one
+    del one, other
+    gc.collect()
+    assert plan.cost() == 30
+    if way == "again":
+        one = plan.task()
+        for task in (None, None, one):
+            plan.set(task)
+        del one, task
+        gc.collect()
+        assert plan.cost() == 30
+    plan.set(None)
+    plan.set(None)
+    assert plan.cost() == 0
+    del plan
+    gc.collect()
+    assert m.alive() == before
+
+
 def test_destructors_that_throw(m, kit, monkeypatch):
     """As what __del__ raises."""
     if not kit:

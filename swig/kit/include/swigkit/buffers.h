@@ -110,7 +110,9 @@ struct In<std::span<T, N>> {
       return refuse(where, wanted, object);
     }
     // A number of NumPy's has memory as well, and is meant as a number among overloads.
-    if (where.matching && view.ndim == 0) return refuse(where, wanted, object);
+    if (where.matching && view.ndim == 0 && !PySequence_Check(object)) {
+      return refuse(where, wanted, object);
+    }
     const char kind = detail::kind_of(view.format, view.itemsize);
     const bool bytes = std::is_same_v<Item, std::byte>;
     const bool characters = std::is_same_v<Item, char> && (kind == 'i' || kind == 'u');

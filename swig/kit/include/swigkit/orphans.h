@@ -99,6 +99,9 @@ inline void keep_for_shares(Instance* self) {
 inline void keep_itself(Instance* self) {
   const auto count = self->record->shares;
   if (!count || count(self->object) < 2) return;
+  const auto [at, end] = g_registry->orphans.equal_range(self->object);
+  if (std::any_of(at, end, [](const auto& entry) { return entry.second.is_itself(); }))
+    return;
   drop_orphans();
   sweep_at_exit();
   const std::shared_ptr<void> nobodys(std::shared_ptr<void>(), self->object);

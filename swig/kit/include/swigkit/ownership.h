@@ -46,15 +46,28 @@ inline void EndOfShares::operator()(void* object) const {
   drop(reinterpret_cast<PyObject*>(self));
 }
 
+/// Whether finalize_overridden() will be called: not where the class has a finalizer of its
+/// own, nor when the object was finalized already, which CPython does once.
+inline bool will_be_finalized(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type->tp_finalize != finalize_overridden) return false;
+  return !PyType_IS_GC(type) || !PyObject_GC_IsFinalized(object);
+}
+/// C++ has one share more in what counts itself.
+inline void keep_counted(PyObject* object) {
+  if (!is_instance(object)) return;
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (!self->overridden || !self->holder || !self->record->shares) return;
+  if (!will_be_finalized(object)) keep_itself(self);
+}
+
 /// The Python object gets the share that all others come from, so that a std::weak_ptr is
-/// good as long as it lives.  False when its class has a finalizer of its own, or when it
-/// was finalized already: CPython does that once.
+/// good as long as it lives.  False when its end will not be seen, but for what counts
+/// itself: see keep_counted().
 inline bool share_overridden(Instance* self) {
   if (self->holder && !came_home(self)) return true;
-  PyTypeObject* type = Py_TYPE(self);
-  auto* object = reinterpret_cast<PyObject*>(self);
-  if (type->tp_finalize != finalize_overridden) return false;
-  if (PyType_IS_GC(type) && PyObject_GC_IsFinalized(object)) return false;
+  const bool counts = self->record->shares != nullptr;
+  if (!counts && !will_be_finalized(reinterpret_cast<PyObject*>(self))) return false;
   if (self->holder) return true;
   if (self->owner != Owner::Python) return false;
   self->holder = self->record->share(self->object, self);

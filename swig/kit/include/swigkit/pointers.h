@@ -154,8 +154,10 @@ struct IntrusivePointer {
     if (!g_registry->orphans.empty()) drop_orphans();  // what earlier calls have ended
     if (object == Py_None) return true;
     T* pointer = pointer_of<Plain>(object, where);
-    if (pointer) value = Counted<Pointer>::another(pointer);
-    return pointer != nullptr;
+    if (!pointer) return false;
+    value = Counted<Pointer>::another(pointer);
+    keep_counted(object);
+    return true;
   }
   static PyObject* cast(Pointer value) {
     if (!value) Py_RETURN_NONE;

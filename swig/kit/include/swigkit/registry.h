@@ -72,7 +72,6 @@ struct Registry {
     bool is_itself() const { return share && share.use_count() == 0; }
     bool is_shared(const void* address) const {
       if (!share) return !object.expired();
-      if (is_itself() && Py_REFCNT(kept) > 1) return true;
       return share.use_count() > 1 || count(const_cast<void*>(address)) > 1;
     }
   };
