@@ -95,7 +95,10 @@ void Peers::look(bool stopping) {
   if (now - looked_ < milliseconds(50)) return;
   looked_ = now;
   const int me = transport_.rank(), size = transport_.size();
-  if (now - signed_ > milliseconds(500)) {
+  // After the last word to rank 0 nothing may come: it would find a communicator that is no
+  // more, which MPI takes for an error.
+  const bool silent = stopping && me != 0;
+  if (!silent && now - signed_ > milliseconds(500)) {
     signed_ = now;
     const std::string alive = Writer(Message::Alive).take();
     for (int r = 0; r < size; ++r) {
@@ -112,8 +115,8 @@ void Peers::look(bool stopping) {
     }
     // The kernel knows of those on this host; one that computes for long is silent.
     if ((me != 0 && r != 0) || processes_[size_t(r)] >= 0) continue;
-    const double silent = std::chrono::duration<double>(now - heard_[size_t(r)]).count();
-    PKG_CHECK(silent < timeout_, CollectiveError, "[collectives] nothing was heard of ",
+    const double since = std::chrono::duration<double>(now - heard_[size_t(r)]).count();
+    PKG_CHECK(since < timeout_, CollectiveError, "[collectives] nothing was heard of ",
               names_[size_t(r)], " for ", timeout_, " seconds.");
   }
 }

@@ -34,9 +34,12 @@ class Peers {
   const Place& place() const { return place_; }
   /// A message came from it.
   void heard(int rank) { heard_[size_t(rank)] = Clock::now(); }
+  /// It has said its last word, and need not be heard any more.
+  void left(int rank) { heard_[size_t(rank)] = Clock::time_point::max(); }
   /// Sends a sign of life where it is time for one, and throws CollectiveError if a rank is
   /// known to have ended, or was silent for too long.  Rank 0 hears all, the others rank 0.
-  /// `stopping`: who has ended may have done so rightly, and its last word be on its way.
+  /// `stopping`: who has ended may have done so rightly, and its last word be on its way; of
+  /// the others rank 0 has theirs, and they give no more signs.
   void look(bool stopping);
 
  private:

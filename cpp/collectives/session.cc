@@ -141,7 +141,7 @@ bool Session::take(int from, const std::string& message) {
       break;
     case Message::Stopped:
       abandoned_ |= reader.get<bool>();
-      if (coordinator_) ++stops_;
+      if (coordinator_) ++stops_, peers_.left(from);
       else stopped_ = true;
       break;
     default: break;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "collectives/engine.h"
 #include "collectives/error.h"
 #include "collectives/local_transport.h"
+#include "collectives/peers.h"
 #include "collectives/reduce.h"
 #include "scheduler/trace.h"
 
@@ -637,6 +639,26 @@ TEST(every_dtype_is_reduced_by_its_own_rules) {
   CHECK(reduced(DType::BFloat16, Reduction::Sum, 1, 2) == 3);
   CHECK(std::isnan(reduced(DType::Float32, Reduction::Min, NAN, 1)));
   CHECK(std::isnan(reduced(DType::Float64, Reduction::Max, 1, NAN)));
+}
+
+TEST(nothing_comes_after_the_last_word) {
+  const auto hub = std::make_shared<LocalHub>(2);
+  LocalTransport zero(hub, 0), one(hub, 1);
+  std::optional<Peers> listener, speaker;
+  std::thread other([&] { speaker.emplace(one, 60.0); });
+  listener.emplace(zero, 1.0);
+  other.join();
+  const auto signs = [&](bool stopping) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    speaker->look(stopping);
+    int count = 0, from = 0;
+    for (std::string message; zero.receive(from, message);) ++count;
+    return count;
+  };
+  CHECK(signs(false) == 1);
+  listener->left(1);
+  CHECK(signs(true) == 0);
+  listener->look(true);  // more than a second later: nobody waits for a sign
 }
 
 TEST(places_follow_from_hosts) {

@@ -51,7 +51,11 @@ elif how == "fails":
     if rank == 1:
         print("some reason", file=sys.stderr)
         sys.exit(7)
-    hvd.allreduce(pkg.ones(3), name="never")  # the end of rank 1 ends this, too
+    try:
+        hvd.allreduce(pkg.ones(3), name="never")  # the end of rank 1 ends this, too
+    except hvd.HorovodInternalError:
+        time.sleep(1)  # rank 1 tells others before it has ended; that it is the first
+        raise
 elif how == "pending":
     if rank == 0:
         hvd.allreduce_async(pkg.ones(3), name="never")
