@@ -38,8 +38,8 @@ class Peers {
   void left(int rank) { heard_[size_t(rank)] = Clock::time_point::max(); }
   /// Sends a sign of life where it is time for one, and throws CollectiveError if a rank is
   /// known to have ended, or was silent for too long.  Rank 0 hears all, the others rank 0.
-  /// `stopping`: who has ended may have done so rightly, and its last word be on its way; of
-  /// the others rank 0 has theirs, and they give no more signs.
+  /// `stopping`: who has ended may have done so rightly, and its last word be on its way.  A
+  /// rank other than 0 has sent its own then, and gives no more signs.
   void look(bool stopping);
 
  private:
