@@ -35,13 +35,15 @@ from kit_modules import CASES, BuildError, build, load  # noqa: E402
 from soak_table import RESET, Construct, Kept, Table, Variant  # noqa: E402
 
 BLOCK = 100  # calls of one object, and of the same arguments
+LEAST = 30  # of each way: less would hide in what is kept once
 SANITIZERS = "-fsanitize=address,undefined"
 OPTIONS = {
     "CXXFLAGS": f"{SANITIZERS} -fno-omit-frame-pointer -g1",
     "LDFLAGS": SANITIZERS,
     "PYTHONMALLOC": "malloc",
     # What Python itself leaves at its end is no leak of ours: growth is measured.
-    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1",
+    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1:"
+    "malloc_context_size=6",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
 }
 THEMES = sorted(path.stem for path in CASES.glob("*.i"))
@@ -161,10 +163,21 @@ class Soak:
             said = f"{', '.join(found)} in {done} calls"
         return said
 
+    def raises(self, variant: Variant) -> bool:
+        failed = self.failed
+        self._block(variant, 1)
+        raised = self.failed > failed
+        self.failed = failed
+        return raised
+
     def construct(self, construct: Construct, calls: int) -> tuple[int, list[str]]:
-        each = -(-calls // len(construct.variants))
+        """A call that raises takes as long as ten others, and there are more ways to
+        do it wrong: where some way is right, a wrong one is called a tenth as often."""
+        raises = [self.raises(variant) for variant in construct.variants]
+        shares = [1 if wrong else 10 for wrong in raises]
         before, faults = self.calls, []
-        for variant in construct.variants:
+        for variant, share in zip(construct.variants, shares):
+            each = max(-(-calls * share // sum(shares)), min(calls, LEAST))
             said = self.grown(variant, each)
             if said:
                 faults.append(f"{self.theme}.{construct.name} [{variant.name}]: {said}")

@@ -70,7 +70,9 @@ PAIRS = {
 RESET = {
     "virtuals": "m.forget()",
     "sharing": "m.drop_node(); m.engine()",
+    "lent": "m.end_guest()",
     "lifetime": "m.keep(None)",
+    "members": "m.fell()",
     "pythonic": "m.put_on_shelf(None)",
 }
 
@@ -302,8 +304,8 @@ class Table:
 
             self.add(name, label, make)
 
-    def add_line(self, name: str, function: Any, *makers: Maker) -> None:
-        self.add(name, "", lambda: (function, list(makers), {}))
+    def add_line(self, name: str, function: Any, *makers: Maker, way: str = "") -> None:
+        self.add(name, way, lambda: (function, list(makers), {}))
 
     def constructs(self) -> list[Construct]:
         for node in self.functions:
@@ -414,11 +416,13 @@ class Table:
             "set unknown": lambda o: setattr(o, "no_such_name", 1),
             "init twice": lambda o: o.__init__(),
         }  # fmt: skip
+        # One construct for all classes, which have what the kit gives them: methods of
+        # their own are counted as such.
         for label, function in lines.items():
-            self.add_line(f"{name} {label}", function, kept.get)
-        self.add_line(f"{name} new object", lambda o: None, fresh)
-        self.add_line(f"{name} without init", lambda: repr(cls.__new__(cls)))
-        self.add_line(f"{name} cycle", cycle)
+            self.add_line(f"object: {label}", function, kept.get, way=name)
+        self.add_line("object: new", lambda o: None, fresh, way=name)
+        self.add_line("object: without init", lambda: repr(cls.__new__(cls)), way=name)
+        self.add_line("object: cycle", cycle, way=name)
 
 
 class Kept:

@@ -152,6 +152,7 @@ inline bool is_reusable(PyTypeObject* type) {
     PyErr_Restore(error_type, error, traceback);
   }
   if (PyType_IS_GC(type)) clear_attributes(object);
+  if (self->listed) unlist(self);
   PyObject* kept = std::exchange(self->kept, nullptr);
   self->holder.~shared_ptr<void>();
   if (is_reusable(type)) g_free[g_free_count++] = self;
@@ -192,6 +193,7 @@ int clear(PyObject* object) {
     void* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
     if (held) static_cast<T*>(held)->clear();
   }
+  if (self->listed) unlist(self);
   PyObject* kept = std::exchange(self->kept, nullptr);
   if (kept) drop(kept);
   return 0;

@@ -162,22 +162,47 @@ void keep_view(PyObject* result) {
 template <class T>
 using Taken = std::conditional_t<std::is_copy_constructible_v<T>, const T&, T&&>;
 
+/// Calls visit(std::unique_ptr&) for each in a container, or in containers of it.
+template <class C, class F>
+void for_each_unique(C& container, const F& visit) {
+  if constexpr (!HoldsReferences<C>::value) {
+    return;
+  } else if constexpr (IsUnique<C>) {
+    if (container) visit(container);
+  } else if constexpr (requires { std::tuple_size<C>::value; }) {
+    std::apply([&](auto&... part) { (for_each_unique(part, visit), ...); }, container);
+  } else if constexpr (requires { std::variant_size<C>::value; }) {
+    if (container.valueless_by_exception()) return;
+    std::visit([&](auto& value) { for_each_unique(value, visit); }, container);
+  } else if constexpr (requires { typename C::mapped_type; }) {
+    for (auto& entry : container) for_each_unique(entry.second, visit);
+  } else if constexpr (requires { container.begin(); }) {
+    for (auto& item : container) for_each_unique(item, visit);
+  } else if constexpr (requires { container.has_value(); }) {
+    if (container.has_value()) for_each_unique(*container, visit);
+  }
+}
 /// What C++ did not take in the end is Python's again.
 template <class C>
 void give_back_parts(C& container, const Parts& parts) {
-  if constexpr (IsUnique<C>) {
+  for_each_unique(container, [&](auto& unique) {
     for (auto [object, pointer] : parts.taken) {
-      if (container && pointer == container.get()) give_back(object, container.release());
+      if (pointer == unique.get()) return give_back(object, unique.release());
     }
-  } else if constexpr (requires { std::tuple_size<C>::value; }) {
-    std::apply([&](auto&... part) { (give_back_parts(part, parts), ...); }, container);
-  } else if constexpr (requires { typename C::mapped_type; }) {
-    for (auto& entry : container) give_back_parts(entry.second, parts);
-  } else if constexpr (requires { container.begin(); }) {
-    for (auto& item : container) give_back_parts(item, parts);
-  } else if constexpr (requires { container.has_value(); }) {
-    if (container.has_value()) give_back_parts(*container, parts);
-  }
+  });
+}
+/// What C++ lets go of, and Python has an object for, is Python's.
+template <class C>
+void give_to_python(C& container) {
+  for_each_unique(container, [](auto& unique) {
+    using T = typename std::remove_reference_t<decltype(unique)>::element_type;
+    if constexpr (IsWrapped<std::remove_cv_t<T>>) {
+      const auto [address,
+                  record] = most_derived(const_cast<std::remove_cv_t<T>*>(unique.get()));
+      const PyRef found(find_tracked(address, *record));
+      if (found) PyRef(to_python(std::move(unique)));
+    }
+  });
 }
 
 /// Where an argument stays during the call: a value of its own, or the object of Python's.
@@ -381,7 +406,17 @@ PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type
 template <class T, class U>
 bool assign(T& to, U&& from) {
   using Value = std::remove_cvref_t<U>;
-  if constexpr (std::is_assignable_v<T&, U&&>) {
+  if constexpr (HoldsReferences<T>::value && std::is_constructible_v<T, U&&> &&
+                std::is_move_assignable_v<T> && !std::is_pointer_v<T>) {
+    return guarded(
+        [&] {
+          T value(std::forward<U>(from));
+          std::swap(to, value);
+          give_to_python(value);
+          return true;
+        },
+        false);
+  } else if constexpr (std::is_assignable_v<T&, U&&>) {
     return guarded([&] { return void(to = std::forward<U>(from)), true; }, false);
   } else if constexpr (std::is_assignable_v<T&, Value&&> &&
                        !std::is_const_v<std::remove_reference_t<U>>) {

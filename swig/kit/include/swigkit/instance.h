@@ -176,8 +176,8 @@ enum class Owner : unsigned char {
   Nobody,  // C++ owns the object, and must keep it
   Python,  // `object` is deleted with its Python object
   Shared,  // `holder` has a share
-  Gone,    // C++ lent it to a call that is over
-  Taken,   // C++ took it over by std::unique_ptr: there is nothing to use any more
+  Gone,    // C++ lent it, or what it is a part of, to a call that is over
+  Taken,   // C++ took that over by std::unique_ptr: there is nothing to use any more
 };
 
 struct Instance {
@@ -193,6 +193,9 @@ struct Instance {
   bool overridden;  // C++ calls methods of the Python object (a director)
   bool given;       // and C++ alone deletes it, which then drops a reference
   bool held;        // and C++ alone has shares in it; the last one drops a reference
+  bool listed;      // stands in Registry::lent, by a LentLink in its room (kept.h)
+  unsigned lends;   // how often lent objects keep it
+  unsigned views;   // how many buffers of its memory others hold
   alignas(8) char room[kRoom];
 
   bool is_inside() const { return object == room; }
@@ -210,7 +213,8 @@ struct Room {
 template <class T>
 Room room_of(PyObject* self) {
   auto* instance = reinterpret_cast<Instance*>(self);
-  return {class_of<T>.inside && !instance->object ? instance->room : nullptr};
+  const bool free = !instance->object && !instance->listed;
+  return {class_of<T>.inside && free ? instance->room : nullptr};
 }
 
 /// What all classes have as their last base.
@@ -238,70 +242,6 @@ inline void* cast_up(const Class* from, void* object, const Class* to) {
     if (void* found = cast_up(base.record, base.up(object), to)) return found;
   }
   return nullptr;
-}
-
-/// What an object keeps alive.
-inline std::span<PyObject* const> kept_by(const Instance* self) {
-  PyObject* kept = self->kept;
-  if (!kept) return {};
-  if (!PyList_CheckExact(kept)) return {&self->kept, 1};
-  return {reinterpret_cast<PyListObject*>(kept)->ob_item, size_t(PyList_GET_SIZE(kept))};
-}
-
-/// Of a Python class with several wrapped bases, each of which has a C++ object: what stands
-/// for that of the class `wanted`.
-inline Instance* part_of(Instance* self, const Class* wanted) {
-  if (__builtin_expect(!self->kept || is_derived(self->record, wanted), 1)) return self;
-  for (PyObject* kept : kept_by(self)) {
-    auto* part = reinterpret_cast<Instance*>(kept);
-    if (!is_instance(kept) || !part->outer) continue;
-    if (part->outer == reinterpret_cast<PyObject*>(self) &&
-        is_derived(part->record, wanted)) {
-      return part;
-    }
-  }
-  return self;
-}
-
-namespace detail {
-// Of a weak reference: lets go of `self`, and of the reference.
-inline PyObject* let_go_of_kept(PyObject* self, PyObject* reference) {
-  Py_DECREF(self);
-  Py_DECREF(reference);
-  Py_RETURN_NONE;
-}
-inline PyMethodDef g_let_go_of_kept = {"let_go", let_go_of_kept, METH_O, nullptr};
-}  // namespace detail
-
-/// `kept` lives at least as long as `holder`; false with an error set when that cannot be.
-inline bool keep_alive(PyObject* holder, PyObject* kept) {
-  if (!holder || !kept || holder == kept || kept == Py_None) return true;
-  if (is_instance(holder)) {
-    auto* self = reinterpret_cast<Instance*>(holder);
-    if (!self->kept && !PyList_CheckExact(kept)) {
-      self->kept = new_ref(kept);
-      return true;
-    }
-    // Most are kept again and again.
-    const auto items = kept_by(self);
-    for (size_t i = items.size(); i-- > 0 && i + 8 >= items.size();) {
-      if (items[i] == kept) return true;
-    }
-    if (!self->kept || !PyList_CheckExact(self->kept)) {
-      PyObject* list = PyList_New(0);
-      if (!list || (self->kept && PyList_Append(list, self->kept) < 0)) {
-        Py_XDECREF(list);
-        return false;
-      }
-      Py_XDECREF(self->kept);  // the list has it
-      self->kept = list;
-    }
-    return PyList_Append(self->kept, kept) == 0;
-  }
-  PyRef callback(PyCFunction_New(&detail::g_let_go_of_kept, kept));
-  if (!callback || !PyWeakref_NewRef(holder, callback.get())) return false;
-  Py_INCREF(kept);
-  return true;
 }
 
 inline void Tracked::grow() {
@@ -368,7 +308,8 @@ inline Instance* allocate(PyTypeObject* type) {
   self->weakrefs = self->kept = self->outer = nullptr;
   new (&self->holder) std::shared_ptr<void>();
   self->owner = Owner::Nobody;
-  self->tracked = self->overridden = self->given = self->held = false;
+  self->tracked = self->overridden = self->given = self->held = self->listed = false;
+  self->lends = self->views = 0;
   return self;
 }
 

@@ -14,6 +14,13 @@ struct RangeIterator {
   PyObject_HEAD std::function<PyObject*()> next;
 };
 
+[[gnu::cold, gnu::noinline]] inline PyObject* refuse_iteration(PyObject* range) {
+  return PyErr_Format(PyExc_ValueError,
+                      "[next] expected the %s to be where it was when the iteration began: "
+                      "it was given to C++ since, or C++ lent it for a call that is over",
+                      Py_TYPE(range)->tp_name);
+}
+
 namespace detail {
 inline void end_iterator(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
@@ -76,8 +83,12 @@ PyObject* iterate_range(PyObject* self) {
       using Item = decltype(*at);
       PyObject* object = type->tp_alloc(type, 0);
       if (!object) return nullptr;
+      const Instance* whose = reinterpret_cast<Instance*>(self);
       new (&reinterpret_cast<RangeIterator*>(object)->next) std::function<PyObject*()>(
-          [at, end, owner = PyRef::borrow(self), first = true]() mutable -> PyObject* {
+          [at, end, owner = PyRef::borrow(self), object = whose->object,
+           first = true]() mutable -> PyObject* {
+            const auto* range = reinterpret_cast<Instance*>(owner.get());
+            if (range->object != object) return refuse_iteration(owner.get());
             if (!std::exchange(first, false)) ++at;
             if (at == end) return first = true, nullptr;  // asked again: the end again
             using Value = typename detail::ValueOf<decltype(at)>::type;

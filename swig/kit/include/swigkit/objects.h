@@ -29,6 +29,7 @@ inline void own_lent(Instance* self) {
 /// Gives the C++ object to the Python object, or lets it refer to it.
 inline void put(Instance* self, void* object, const Class& record, Owner owner) {
   untrack(self);  // found by what it was given before, if it was
+  if (self->listed) unlist(self);
   self->object = object;
   self->record = &record;
   self->owner = owner;
@@ -248,8 +249,8 @@ PyObject* wrap_shared(std::shared_ptr<T> object, bool owned = false) {
     auto* self = reinterpret_cast<Instance*>(object);
     if (self->owner == Owner::Taken) {
       PyErr_Format(PyExc_ValueError,
-                   "[%s] expected an object of Python's own for '%s', but this %s was "
-                   "given to C++ and cannot be used any more.",
+                   "[%s] expected an object of Python's own for '%s', but this %s, or "
+                   "what it is a part of, was given to C++ and cannot be used any more.",
                    where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
       return nullptr;
     }

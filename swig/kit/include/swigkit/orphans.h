@@ -10,7 +10,7 @@
 // Python overrides the Python object itself is kept, whose methods C++ calls.
 #pragma once
 
-#include "instance.h"
+#include "kept.h"
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 

@@ -112,6 +112,18 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
   return false;
 }
 
+/// Python still has buffers of memory that C++ has ended, and cannot be told to stop.
+[[gnu::cold, gnu::noinline]] inline void report_views(PyObject* object, size_t views) {
+  if (!views) return;
+  HeldError before = HeldError::fetch();
+  PyErr_Format(PyExc_BufferError,
+               "C++ has ended a %s of whose memory there are buffers (%zu): a memoryview or "
+               "an array. Using them reads what is not there. Copy it while it is.",
+               Py_TYPE(object)->tp_name, views);
+  PyErr_WriteUnraisable(object);
+  before.restore();
+}
+
 /// The other way: C++ did not take it after all.
 template <class T>
 void give_back(PyObject* object, T* pointer) {
@@ -130,6 +142,10 @@ void give_back(PyObject* object, T* pointer) {
   self->object = address;
   self->record = record;
   if (record->tracked) track(self);
+  lend_again(self, [&](void* before) {
+    void* now = moved(before, self->room, kRoom, address);
+    return now ? now : before;
+  });
 }
 
 /// Before C++ calls an override of `whole`.  Needs the GIL.
@@ -200,6 +216,7 @@ inline void end_director(PyObject* object, const void* whole) {
   const bool only_shown = !given && self->object && came_home(self);
   if (!given && !only_shown) return;
   untrack(self);
+  report_views(object, end_lent(self, Owner::Taken));
   self->object = nullptr;
   self->owner = Owner::Taken;
   if (given) drop(object);
@@ -233,12 +250,15 @@ class Lent {
     auto* self = reinterpret_cast<Instance*>(made_);
     if (self->owner != Owner::Nobody || !self->object) return;
     untrack(self);
+    report_views(made_, end_lent(self, Owner::Gone));
     const void* lent = std::exchange(self->object, nullptr);
     self->owner = Owner::Gone;
     if constexpr (std::is_copy_constructible_v<T> && !std::is_abstract_v<T>) {
       if (self->record != &actual(class_of<T>)) return;  // of a derived class
       try {
-        put(self, new T(*static_cast<const T*>(lent)), *self->record, Owner::Python);
+        auto* own = new T(*static_cast<const T*>(lent));
+        put(self, own, *self->record, Owner::Python);
+        lend_again(self, [&](void* part) { return moved(part, lent, sizeof(T), own); });
       } catch (...) {}
     }
   }
@@ -261,6 +281,14 @@ inline void keep_result(PyObject* holder, PyObject* result) {
   if (!keep_alive(holder, result)) throw_python_error();
 }
 
+[[gnu::cold, gnu::noinline]] inline void refuse_views(PyObject* object, size_t views,
+                                                      const Argument& where) {
+  PyErr_Format(PyExc_BufferError,
+               "[%s] expected a %s of whose memory nobody has a buffer for '%s', got one "
+               "with %zu. Release them first (memoryview.release(), or del the array).",
+               where.function, Py_TYPE(object)->tp_name, where.text().c_str(), views);
+}
+
 /// Takes the C++ object away from its Python object; null with an error set when it is
 /// not Python's alone.
 template <class T>
@@ -281,6 +309,12 @@ T* take_from(PyObject* object, const Argument& where) {
     self->owner = Owner::Nobody;
     self->given = true;
     return pointer;
+  }
+  auto* whole = reinterpret_cast<Instance*>(object);
+  if (const size_t views = end_lent(whole, Owner::Taken)) {
+    lend_again(whole, [](void* before) { return before; });
+    refuse_views(object, views, where);
+    return nullptr;
   }
   untrack(self);
   if (self->is_inside()) {  // C++ takes a copy; all of it, where T is a base

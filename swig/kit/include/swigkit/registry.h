@@ -57,6 +57,7 @@ struct Registry {
   /// Of one C++ type several modules may have a class of their own.
   std::unordered_multimap<std::type_index, const Class*> by_type;
   Tracked tracked;  // those of tracked classes
+  Instance* lent = nullptr;  // the first of those that keep others; see kept.h
   /// Overridden C++ objects whose Python objects are no more.
   std::unordered_set<const void*> left;
   /// What C++ objects refer to that have shares in C++ and no Python object any more, by
@@ -84,7 +85,7 @@ struct Registry {
 inline Registry* g_registry = nullptr;
 
 /// Grows with every change of Registry, Class or Instance.
-inline constexpr int kLayout = 7;
+inline constexpr int kLayout = 8;
 
 /// Finds the registry, or makes it; false with an error set when that fails.
 inline bool find_registry() {
