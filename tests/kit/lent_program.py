@@ -11,6 +11,7 @@ happened.
 from __future__ import annotations
 
 import collections
+import contextlib
 import gc
 import random
 import sys
@@ -22,8 +23,8 @@ ERRORS = (
     *(ValueError, TypeError, BufferError, RuntimeError),
     *(AttributeError, IndexError, StopIteration, KeyError),
 )
-PARTS = ("part", "middle", "own", "small")
-METHODS = ("ref", "pointer", "release", "itself", "get")
+PARTS = ("part", "middle", "own", "small", "side", "deleted")
+METHODS = ("ref", "pointer", "release", "itself", "get", "this_side")
 
 
 class Program:
@@ -51,15 +52,23 @@ class Program:
             def change(self, middle: Any) -> None:
                 lent.append(middle if chance() < 0.5 else middle.part)
 
+        class Both(m.Side, m.Box):
+            """Of two bases."""
+
+            def __init__(self) -> None:
+                m.Side.__init__(self)
+                m.Box.__init__(self)
+
         self.guest = DerivedGuest
         self.classes = [*[m.Box] * 3, m.Small, m.Open, m.Guest]
-        self.classes += [DerivedBox, DerivedGuest]
+        self.classes += [DerivedBox, DerivedGuest, Both]
         self.takers = [
             *(m.take, m.take_plain, m.fail, m.take_guest, m.keep_guest),
             *(lambda o: m.take_more(o, 1), lambda o: m.take_more(o, "x")),
             *(lambda o: m.take_part(o, 1), lambda o: m.take_part(o, "x")),
             *(lambda o: m.take_small(o, 1), lambda o: m.take_small(o, "x")),
             *(lambda o: m.take_open(o, 1), lambda o: m.take_open(o, "x")),
+            *(lambda o: m.take_side(o, 1), lambda o: m.take_side(o, "x")),
             lambda o: m.take_several([o, m.Box()], 1),
             lambda o: m.take_several([m.Box(), o, o], 1),
             lambda o: m.take_several([o], "x"),
@@ -79,6 +88,7 @@ class Program:
         ways = [lambda name=name: getattr(one, name) for name in PARTS]
         ways += [lambda name=name: getattr(one, name)() for name in METHODS]
         ways.append(lambda: one.several[0])
+        ways.append(lambda: next(iter(one.by_part())))
         ways.append(lambda: self.m.either(one, self.any_of(self.owners)))
         ways.append(lambda: memoryview(one))
         if not isinstance(one, memoryview):
@@ -113,15 +123,26 @@ class Program:
     def take(self) -> None:
         self.random.choice(self.takers)(self.any_of(self.owners, self.lent))
 
+    def take_twice(self) -> None:
+        """Its own object goes, it gets another one, and that is not taken."""
+        m, box = self.m, self.any_of(self.owners)
+        ways = [lambda: m.take(box), lambda: m.replace(box), lambda: m.fail(box)]
+        ways += [lambda: box.__init__(), lambda: m.take_more(box, "x")]
+        for way in self.random.choices(ways, k=4):
+            with contextlib.suppress(*ERRORS):
+                way()
+
     def assign(self) -> None:
         """To members that own what they point to."""
         m, box = self.m, self.any_of(self.owners)
-        way = self.random.randrange(4)
+        way = self.random.randrange(5)
         if way == 0:
             box.own = self.random.choice([None, m.Part()])
         elif way == 1:
             box.own = self.any_of(self.lent)
         elif way == 2:
+            box.deleted = self.random.choice([None, m.Part(), self.any_of(self.lent)])
+        elif way == 3:
             box.several = self.random.choice([[], [m.Part(), m.Part()]])
         else:
             box.several = [m.Part(), self.any_of(self.lent), self.any_of(self.lent)]
@@ -156,8 +177,8 @@ class Program:
 
     def run(self, steps: int) -> None:
         weights = {
-            self.make: 2, self.look: 6, self.use: 8, self.take: 3, self.assign: 2,
-            self.call_back: 1, self.drop: 4,
+            self.make: 2, self.look: 6, self.use: 8, self.take: 3, self.take_twice: 1,
+            self.assign: 2, self.call_back: 1, self.drop: 4,
         }  # fmt: skip
         for _ in range(steps):
             (step,) = self.random.choices(list(weights), list(weights.values()))

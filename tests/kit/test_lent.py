@@ -6,6 +6,7 @@ dangling."""
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 from typing import Any
@@ -38,6 +39,7 @@ LOOKS = {
     "of two": lambda m, box: m.either(m.Box(), box),
     "item": lambda m, box: next(iter(box)),
     "of itself": lambda m, box: box.itself().part,
+    "key": lambda m, box: next(iter(box.by_part())),
 }
 TAKERS = {
     "unique_ptr": lambda m, box: m.take(box),
@@ -77,6 +79,77 @@ def test_parts_stay_when_cpp_does_not_take_it_after_all(m: Any, look: str) -> No
         assert part.text == TEXT
     assert (part.x, LOOKS[look](m, box).x) == (4, 4)
     assert box.itself() is box
+
+
+def refuse(m: Any, box: Any) -> None:
+    with pytest.raises(TypeError):
+        m.take_more(box, "no number")
+
+
+def test_what_has_ended_does_not_come_back(m: Any) -> None:
+    """A later call that is refused gives back what it has taken itself."""
+    first, second = m.Box(), m.Box()
+    first.part.x = 2
+    part = m.either(first, second)  # lies in the first one
+    pointer = first.pointer()
+    m.take(first)
+    refuse(m, second)
+    first.__init__()
+    refuse(m, first)
+    for one in (part, pointer):
+        with pytest.raises(ValueError, match=GIVEN):
+            one.x  # noqa: B018
+    assert first.part.text == TEXT
+
+
+def test_another_object_that_cpp_gave_back_has_parts_of_its_own(m: Any) -> None:
+    box = m.Box()
+    part = box.part
+    assert m.replace(box) == 5
+    with pytest.raises(ValueError, match=GIVEN):
+        part.x  # noqa: B018
+    assert box.part.x == 5
+
+
+def test_each_base_has_its_own_parts(m: Any) -> None:
+    class Both(m.Side, m.Box):
+        def __init__(self):
+            m.Side.__init__(self)
+            m.Box.__init__(self)
+
+    both = Both()
+    side, part, items = both.side, both.part, iter(both)
+    refuse(m, both)
+    next(items)
+    assert (side.x, part.x, both.part.x, both.side.x) == (1, 1, 1, 1)
+    m.take(both)
+    with pytest.raises(ValueError, match=GIVEN):
+        part.x  # noqa: B018
+    with pytest.raises(ValueError, match="was given to C"):
+        next(items)
+    assert side.text == both.side.text == TEXT
+
+
+def test_what_is_referred_to_ends_nobody(m: Any) -> None:
+    scene, part = m.Scene(), m.Part()
+    scene.part = part
+    own = scene.other
+    found: list[Any] = []
+    m.lend_box(lambda box: found.append(scene.find(box.part)))
+    m.take_part(part, 1)
+    assert (own.text, found[0].text, scene.other.text) == (TEXT, TEXT, TEXT)
+
+
+def test_a_reference_to_what_was_taken(m: Any) -> None:
+    """Not a copy of it: the argument is no container that was converted."""
+    tree, child = m.Tree(), m.Tree()
+    added = tree.add(child)
+    added.x = 3
+    again = added.add(m.Tree())
+    again.x = 4
+    with pytest.raises(ValueError, match=GIVEN):
+        child.x  # noqa: B018
+    assert (added.x, again.x, tree.x) == (3, 4, 0)
 
 
 def test_small_ones_stay_together(m: Any) -> None:
@@ -138,6 +211,9 @@ def test_what_a_member_owned_is_pythons_when_it_was_replaced(m: Any, new: str) -
     box.own = part  # as it is Python's alone
     with pytest.raises(ValueError, match=GIVEN):
         part.x  # noqa: B018
+    deleted = box.deleted
+    box.deleted = m.Part()
+    assert (deleted.text, box.deleted is deleted) == (TEXT, False)
     several = box.several
     box.several = [m.Part(), m.Part()]
     gc.collect()
@@ -264,6 +340,7 @@ def test_random_programs() -> None:
     for seed in ("1", "2"):
         done = subprocess.run(
             [*command, seed, "8000"],
+            env={**os.environ, "MALLOC_PERTURB_": "165"},  # of freed memory
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -253,9 +253,11 @@ class Wrapper:
         member = member and not function.static and not function.operand
         count = len(function.parameters) + member
         arguments = f"swig_obj, {count}" if count else "nullptr, 0"
+        if member and count > 1:
+            arguments = f"swig_obj, {{{count}, true}}"
         # The result may lie in a container that is there for this call alone.
         result = re.sub(r"\bconst\b|[&*]", "", function.result).strip()
-        if any("<" in p.type and result in p.type for p in function.parameters):
+        if any(_is_converted(p.type, result) for p in function.parameters):
             if function.result.endswith(("&", "*")) and self.module.class_of(result):
                 arguments += ", std::true_type()"
         body = body.replace("SWIGKIT_ARGUMENTS", arguments)
@@ -419,6 +421,16 @@ def _construct_result(body: str, own: tree.Class | None) -> str:
     if count != 1 or calls == 0:  # of a virtual method: the override's or the base's
         raise StepError(f"expected a result and a call, got {count} and {calls}")
     return body.replace(GIVEN, "std::move(*result)")
+
+
+def _is_converted(kind: str, item: str) -> bool:
+    """Whether a parameter of this type has items by value, made for the call; what
+    pointers point to is there without it."""
+    name = re.escape(item).replace(r"\ ", r"\s*")
+    pointers = r"(?:unique_ptr|shared_ptr|weak_ptr|reference_wrapper)"
+    kind = re.sub(rf"{pointers}<\s*(?:const )?{name}( const)?\s*[,>]", "", kind)
+    kind = re.sub(r"\bfunction<.*", "", re.sub(rf"\b{name}( const)?\s*\*", "", kind))
+    return "<" in kind and item in kind
 
 
 def _spelled(cpp: str) -> str:

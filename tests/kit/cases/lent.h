@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -26,8 +27,12 @@ struct Middle {
   Part part;
 };
 /// Has parts of all kinds, items and memory.
+struct Deleter {
+  void operator()(Part* part) const { delete part; }
+};
 struct Box {
   Part part;
+  std::unique_ptr<Part, Deleter> deleted{new Part};
   Middle middle;
   std::unique_ptr<Part> own = std::make_unique<Part>();
   std::vector<std::unique_ptr<Part>> several;
@@ -37,6 +42,7 @@ struct Box {
   Part& ref() { return part; }
   Part* pointer() { return own.get(); }
   Box& itself() { return *this; }
+  std::map<Part*, int> by_part() { return {{own.get(), 1}}; }
   std::unique_ptr<Part> release() { return std::move(own); }
   void give(std::unique_ptr<Part> given) { several.push_back(std::move(given)); }
   const Part* begin() const { return items_.data(); }
@@ -47,6 +53,30 @@ struct Box {
  private:
   std::vector<Part> items_{3};
   std::vector<double> numbers_ = std::vector<double>(1000, 2.0);
+};
+/// The other base of Python's classes that have several.
+struct Side {
+  Part side;
+  Side& this_side() { return *this; }
+};
+inline int take_side(std::unique_ptr<Side>, int more) { return more; }
+/// Refers to a part, without owning it, and knows parts by others.
+struct Scene {
+  Part* part = nullptr;
+  Part other;
+  Part& find(const Part&) { return other; }
+};
+/// Gives a reference to what it took.
+class Tree {
+ public:
+  int x = 0;
+  Tree& add(std::unique_ptr<Tree> child) {
+    children_.push_back(std::move(child));
+    return *children_.back();
+  }
+
+ private:
+  std::vector<std::unique_ptr<Tree>> children_;
 };
 struct Open {  // %dynamic
   Part part;
@@ -66,6 +96,11 @@ inline int take_plain(Box* box) {
   return taken ? taken->part.x : 0;
 }
 inline int fail(std::unique_ptr<Box>) { throw std::runtime_error("fails"); }
+/// C++ has another box afterwards, which is Python's.
+inline int replace(std::unique_ptr<Box>&& box) {
+  box = std::make_unique<Box>();
+  return box->part.x = 5;
+}
 inline std::unique_ptr<Box> pass_on(std::unique_ptr<Box> box) { return box; }
 
 /// Python may override it.

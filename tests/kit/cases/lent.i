@@ -5,6 +5,7 @@
 %{
 #include "lent.h"
 %}
+%ignore lent::Deleter;
 %value(lent::Small)
 %dynamic(lent::Open)
 %buffer(lent::Box, data, size)

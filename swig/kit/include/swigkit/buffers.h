@@ -266,13 +266,15 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
         view->suboffsets = nullptr;
         view->internal = made.release();
         view->obj = new_ref(object);
-        ++reinterpret_cast<Instance*>(object)->views;
+        uint16_t& views = reinterpret_cast<Instance*>(object)->views;
+        if (views != kManyViews) ++views;
         return 0;
       },
       -1);
 }
 inline void release_buffer(PyObject* object, Py_buffer* view) {
-  --reinterpret_cast<Instance*>(object)->views;
+  uint16_t& views = reinterpret_cast<Instance*>(object)->views;
+  if (views != kManyViews) --views;
   delete static_cast<Buffer*>(std::exchange(view->internal, nullptr));
 }
 

@@ -107,8 +107,7 @@ inline constexpr bool IsUnique<std::unique_ptr<T>> = true;
 template <class T>
 struct HoldsReferences {
   static constexpr bool value = [] {
-    if constexpr (IsUnique<T>) return true;
-    else if constexpr (std::is_pointer_v<T>) return true;
+    if constexpr (std::is_pointer_v<T>) return true;
     else if constexpr (std::is_same_v<T, std::string>) return false;
     else if constexpr (std::is_same_v<T, std::string_view>) return true;
     else if constexpr (requires { typename T::mapped_type; }) {
@@ -124,6 +123,8 @@ struct HoldsReferences {
     }
   }();
 };
+template <class T, class D>
+struct HoldsReferences<std::unique_ptr<T, D>> : std::true_type {};
 template <class T>
 struct HoldsReferences<std::optional<T>> : HoldsReferences<T> {};
 template <class T>
@@ -162,12 +163,40 @@ void keep_view(PyObject* result) {
 template <class T>
 using Taken = std::conditional_t<std::is_copy_constructible_v<T>, const T&, T&&>;
 
-/// Calls visit(std::unique_ptr&) for each in a container, or in containers of it.
+/// What owns objects by std::unique_ptr: one, or a container of them.
+template <class T>
+struct HoldsUnique {
+  static constexpr bool value = [] {
+    if constexpr (IsWrapped<T> || std::is_same_v<T, std::string>) {
+      return false;
+    } else if constexpr (requires { typename T::mapped_type; }) {
+      return std::ranges::range<T> && HoldsUnique<typename T::mapped_type>::value;
+    } else if constexpr (requires { typename T::value_type; }) {
+      return std::ranges::range<T> && HoldsUnique<typename T::value_type>::value;
+    } else {
+      return false;
+    }
+  }();
+};
+template <class T, class D>
+struct HoldsUnique<std::unique_ptr<T, D>>
+    : std::bool_constant<!std::is_array_v<T> && IsWrapped<std::remove_cv_t<T>>> {};
+template <class T>
+struct HoldsUnique<std::optional<T>> : HoldsUnique<T> {};
+template <class... T>
+struct HoldsUnique<std::tuple<T...>> : std::bool_constant<(HoldsUnique<T>::value || ...)> {
+};
+template <class A, class B>
+struct HoldsUnique<std::pair<A, B>> : HoldsUnique<std::tuple<A, B>> {};
+template <class... T>
+struct HoldsUnique<std::variant<T...>> : HoldsUnique<std::tuple<T...>> {};
+
+/// Calls visit(std::unique_ptr&) for each that is not null.
 template <class C, class F>
 void for_each_unique(C& container, const F& visit) {
-  if constexpr (!HoldsReferences<C>::value) {
+  if constexpr (!HoldsUnique<C>::value) {
     return;
-  } else if constexpr (IsUnique<C>) {
+  } else if constexpr (requires { typename C::deleter_type; }) {
     if (container) visit(container);
   } else if constexpr (requires { std::tuple_size<C>::value; }) {
     std::apply([&](auto&... part) { (for_each_unique(part, visit), ...); }, container);
@@ -177,17 +206,23 @@ void for_each_unique(C& container, const F& visit) {
   } else if constexpr (requires { typename C::mapped_type; }) {
     for (auto& entry : container) for_each_unique(entry.second, visit);
   } else if constexpr (requires { container.begin(); }) {
-    for (auto& item : container) for_each_unique(item, visit);
-  } else if constexpr (requires { container.has_value(); }) {
-    if (container.has_value()) for_each_unique(*container, visit);
+    // Those of a set cannot be changed.
+    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(*container.begin())>>) {
+      for (auto& item : container) for_each_unique(item, visit);
+    }
+  } else if (container.has_value()) {
+    for_each_unique(*container, visit);
   }
 }
 /// What C++ did not take in the end is Python's again.
 template <class C>
 void give_back_parts(C& container, const Parts& parts) {
   for_each_unique(container, [&](auto& unique) {
-    for (auto [object, pointer] : parts.taken) {
-      if (pointer == unique.get()) return give_back(object, unique.release());
+    using T = typename std::remove_reference_t<decltype(unique)>::element_type;
+    if constexpr (std::is_same_v<decltype(unique.release()), T*>) {
+      for (auto [object, pointer] : parts.taken) {
+        if (pointer == unique.get()) return give_back(object, unique.release());
+      }
     }
   });
 }
@@ -196,12 +231,18 @@ template <class C>
 void give_to_python(C& container) {
   for_each_unique(container, [](auto& unique) {
     using T = typename std::remove_reference_t<decltype(unique)>::element_type;
-    if constexpr (IsWrapped<std::remove_cv_t<T>>) {
-      const auto [address,
-                  record] = most_derived(const_cast<std::remove_cv_t<T>*>(unique.get()));
-      const PyRef found(find_tracked(address, *record));
-      if (found) PyRef(to_python(std::move(unique)));
-    }
+    using Plain = std::remove_cv_t<T>;
+    const auto [address, record] = most_derived(const_cast<Plain*>(unique.get()));
+    const PyRef found(find_tracked(address, *record));
+    if (!found) return;
+    auto* self = reinterpret_cast<Instance*>(found.get());
+    if (record->destroy) return void(PyRef(to_python(std::move(unique))));
+    // C++ alone may end it, and does so now.
+    end_lent(self, Owner::Taken);
+    forget_lent(self);
+    untrack(self);
+    self->object = nullptr;
+    self->owner = Owner::Taken;
   });
 }
 
@@ -249,7 +290,9 @@ struct In<T> {
   In() = default;
   In(const In&) = delete;
   ~In() {
-    if (!parts.taken.empty()) give_back_parts(argument ? *argument : value, parts);
+    if (parts.taken.empty()) return;
+    give_back_parts(argument ? *argument : value, parts);
+    for (const auto& one : parts.taken) keep_taken(one.first);
   }
   bool load(PyObject* object, const Argument& where) {
     Argument with_parts = where;
@@ -267,17 +310,21 @@ struct In<std::unique_ptr<T>> {
   std::unique_ptr<T> value{};
   std::unique_ptr<T>* argument = nullptr;
   PyObject* from = nullptr;
+  const void* taken = nullptr;
+  bool is_part = false;
 
   In() = default;
   In(const In&) = delete;
   ~In() {
     std::unique_ptr<T>& left = argument ? *argument : value;
-    if (left && from) give_back(from, left.release());
+    // Of a part, which went into its container, that one's In knows.
+    if (from && (left || !is_part)) settle_taken(from, left, taken);
     Py_XDECREF(from);
   }
   bool load(PyObject* object, const Argument& where) {
     if (!Convert<std::unique_ptr<T>>::load(object, value, where)) return false;
-    if (value) from = new_ref(object);
+    if (value) from = new_ref(object), taken = value.get();
+    is_part = where.keep != nullptr;
     return true;
   }
   std::unique_ptr<T>* get() { return &value; }
@@ -400,14 +447,14 @@ struct InPointer<T> {
 };
 
 template <class T>
-PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type = {});
+PyObject* give(T&& result, PyObject* const* arguments, Count count, std::true_type = {});
 
 /// A variable of C++'s gets a value; false with an error set when it cannot be assigned.
 template <class T, class U>
 bool assign(T& to, U&& from) {
   using Value = std::remove_cvref_t<U>;
-  if constexpr (HoldsReferences<T>::value && std::is_constructible_v<T, U&&> &&
-                std::is_move_assignable_v<T> && !std::is_pointer_v<T>) {
+  if constexpr (HoldsUnique<T>::value && std::is_constructible_v<T, U&&> &&
+                std::is_move_assignable_v<T>) {
     return guarded(
         [&] {
           T value(std::forward<U>(from));
@@ -435,7 +482,7 @@ bool assign(T& to, U&& from) {
 /// Whether the caller owns it (%newobject) is known before any call is made, as C++ may have
 /// lent it before: both are one Python object.
 template <int owned = 0, class T, bool copies = false>
-PyObject* refer(T* result, PyObject* const* arguments, int count,
+PyObject* refer(T* result, PyObject* const* arguments, Count count,
                 std::bool_constant<copies> = {}) {
   using Plain = std::remove_cv_t<T>;
   if (!result) Py_RETURN_NONE;
@@ -448,7 +495,7 @@ PyObject* refer(T* result, PyObject* const* arguments, int count,
     if constexpr (copies && !owned) return Convert<Plain>::cast(*result);
     if constexpr (owned) [[maybe_unused]]
       const bool* singly = &kOwnedSingly<Plain>;
-    for (int i = 0; i < count && !owned; ++i) {
+    for (int i = 0; i < count.all && !owned; ++i) {
       PyObject* found = find_near(arguments[i], object, actual(class_of<Plain>));
       if (found) return new_ref(found);
     }
@@ -460,14 +507,9 @@ PyObject* refer(T* result, PyObject* const* arguments, int count,
     PyObject* made = wrap_pointer(object, owned ? Owner::Python : Owner::Nobody);
     if (!made || owned) return made;
     if (reinterpret_cast<Instance*>(made)->owner != Owner::Nobody) return made;
-    for (int i = 0; i < count; ++i) {
-      if (!arguments[i] || !is_instance(arguments[i])) continue;
-      if (!keep_alive(made, arguments[i])) {
-        Py_DECREF(made);
-        return nullptr;
-      }
-    }
-    return made;
+    if (keep_arguments(made, arguments, count)) return made;
+    Py_DECREF(made);
+    return nullptr;
   } else {
     PyObject* made = give(*result, arguments, count);
     if (owned) delete result;
@@ -476,10 +518,11 @@ PyObject* refer(T* result, PyObject* const* arguments, int count,
 }
 
 /// The arguments live as long as the objects in a list or dict.
-inline bool keep_for_parts(PyObject* made, PyObject* const* arguments, int count) {
+inline bool keep_for_parts(PyObject* made, PyObject* const* arguments, Count count) {
   if (PyDict_Check(made)) {
-    PyRef values(PyDict_Values(made));
-    return values && keep_for_parts(values.get(), arguments, count);
+    const PyRef keys(PyDict_Keys(made)), values(PyDict_Values(made));
+    return keys && values && keep_for_parts(keys.get(), arguments, count) &&
+           keep_for_parts(values.get(), arguments, count);
   }
   if (PyTuple_Check(made) || PyAnySet_Check(made)) {
     PyRef list(PySequence_List(made));
@@ -493,19 +536,15 @@ inline bool keep_for_parts(PyObject* made, PyObject* const* arguments, int count
   }
   if (!is_instance(made)) return true;
   if (reinterpret_cast<Instance*>(made)->owner != Owner::Nobody) return true;
-  for (int i = 0; i < count; ++i) {
-    if (!arguments[i] || !is_instance(arguments[i])) continue;
-    if (!keep_alive(made, arguments[i])) return false;
-  }
-  return true;
+  return keep_arguments(made, arguments, count);
 }
 
 /// A result by value.
 template <class T>
-PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type) {
+PyObject* give(T&& result, PyObject* const* arguments, Count count, std::true_type) {
   using Plain = std::remove_cvref_t<T>;
   std::optional<Near> near;
-  if constexpr (HoldsReferences<Plain>::value) near.emplace(arguments, count);
+  if constexpr (HoldsReferences<Plain>::value) near.emplace(arguments, count.all);
   PyObject* made = Convert<Plain>::cast(std::forward<T>(result));
   if constexpr (HoldsReferences<Plain>::value) {
     if (made && !keep_for_parts(made, arguments, count)) {

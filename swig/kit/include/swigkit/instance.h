@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -56,6 +57,7 @@ struct Class {
   bool shares_itself;             // of std::enable_shared_from_this
   bool tracked;                   // one Python object for each C++ object
   void* (*to_heap)(const void*);  // a copy; null unless kFitsInside
+  size_t size;
   // How many shares there are in an object that counts them itself (%intrusive); null where
   // nobody knows.
   long (*shares)(void*) = nullptr;
@@ -170,7 +172,8 @@ inline Class class_of{typeid(T),
                       detail::sharer<T>(),
                       kSharesItself<T>,
                       std::is_polymorphic_v<T> || !std::is_copy_constructible_v<T>,
-                      detail::copier<T>()};
+                      detail::copier<T>(),
+                      sizeof(T)};
 
 enum class Owner : unsigned char {
   Nobody,  // C++ owns the object, and must keep it
@@ -193,9 +196,9 @@ struct Instance {
   bool overridden;  // C++ calls methods of the Python object (a director)
   bool given;       // and C++ alone deletes it, which then drops a reference
   bool held;        // and C++ alone has shares in it; the last one drops a reference
-  bool listed;      // stands in Registry::lent, by a LentLink in its room (kept.h)
-  unsigned lends;   // how often lent objects keep it
-  unsigned views;   // how many buffers of its memory others hold
+  bool listed;      // is lent out of another, by a LentLink in its room (kept.h)
+  uint16_t views;   // how many buffers of its memory there are; kManyViews: so many or more
+  Instance* lent;   // the first of those that are lent out of it
   alignas(8) char room[kRoom];
 
   bool is_inside() const { return object == room; }
@@ -309,7 +312,8 @@ inline Instance* allocate(PyTypeObject* type) {
   new (&self->holder) std::shared_ptr<void>();
   self->owner = Owner::Nobody;
   self->tracked = self->overridden = self->given = self->held = self->listed = false;
-  self->lends = self->views = 0;
+  self->views = 0;
+  self->lent = nullptr;
   return self;
 }
 

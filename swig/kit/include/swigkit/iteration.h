@@ -77,18 +77,25 @@ PyObject* iterate_range(PyObject* self) {
     T* held = pointer_of<T>(self, {Py_TYPE(self)->tp_name, "self"});
     PyTypeObject* type = held ? detail::iterator_type() : nullptr;
     if (!type) return nullptr;
+    // Stands for the range, and ends with it.
+    const Class& record = actual(class_of<T>);
+    auto* lent = allocate(record.type);
+    PyRef range(reinterpret_cast<PyObject*>(lent));
+    if (!lent) return nullptr;
+    lent->object = held;
+    lent->record = &record;
+    if (!keep_arguments(range.get(), &self, {1, true})) return nullptr;
     return guarded([&]() -> PyObject* {
       auto at = held->begin();
       auto end = held->end();
       using Item = decltype(*at);
       PyObject* object = type->tp_alloc(type, 0);
       if (!object) return nullptr;
-      const Instance* whose = reinterpret_cast<Instance*>(self);
       new (&reinterpret_cast<RangeIterator*>(object)->next) std::function<PyObject*()>(
-          [at, end, owner = PyRef::borrow(self), object = whose->object,
+          [at, end, owner = PyRef::borrow(self), range = std::move(range),
            first = true]() mutable -> PyObject* {
-            const auto* range = reinterpret_cast<Instance*>(owner.get());
-            if (range->object != object) return refuse_iteration(owner.get());
+            if (!reinterpret_cast<Instance*>(range.get())->object)
+              return refuse_iteration(owner.get());
             if (!std::exchange(first, false)) ++at;
             if (at == end) return first = true, nullptr;  // asked again: the end again
             using Value = typename detail::ValueOf<decltype(at)>::type;

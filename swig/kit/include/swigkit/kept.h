@@ -32,15 +32,17 @@ inline Instance* part_of(Instance* self, const Class* wanted) {
 // Note [Lent objects]
 // An object that C++ lends to Python mostly lies in one that Python has: it keeps that alive,
 // and ends with it all the same where C++ takes that over, or lent it for a call alone.  Else
-// it would point to nothing.  So the lent objects that keep another one are in a list, by links
-// in their rooms, which they have no other use for; and that one counts them, so that the
-// list is read only when there are some.
+// it would point to nothing.  So an object has a list of what is lent out of it, by links in
+// the rooms of those, which have no other use for them.  A result lies in the argument that
+// has its address; else a method's is its object's, and a function's may be that of any of its
+// arguments: Registry::lent_too has the others.
 
-/// Of a lent object in Registry::lent.
+/// Of a lent object.
 struct LentLink {
-  Instance* before;
+  Instance** at;  // what points to it in the list
   Instance* next;
-  void* object;  // what it was before it ended, as C++ may not have taken it in the end
+  void* object;  // what it was before it ended, as C++ may not take its owner after all
+  Instance* by;  // whose end that was; null once it is for good
 };
 static_assert(sizeof(LentLink) <= kRoom);
 inline LentLink& link_of(Instance* self) {
@@ -52,64 +54,93 @@ inline bool is_lent(const Instance* self) {
   return self->owner == Owner::Nobody && self->object && !self->overridden;
 }
 
-/// `self` keeps `kept` from now on.
-inline void lend(Instance* self, PyObject* kept) {
-  if (!is_instance(kept) || (!self->listed && !is_lent(self))) return;
-  ++reinterpret_cast<Instance*>(kept)->lends;
-  if (std::exchange(self->listed, true)) return;
-  Instance* next = std::exchange(g_registry->lent, self);
-  new (self->room) LentLink{nullptr, next, nullptr};
-  if (next) link_of(next).before = self;
+/// `self`, which keeps `owner`, ends with it.
+inline void lend(Instance* self, Instance* owner) {
+  if (!is_lent(self)) return;
+  if (std::exchange(self->listed, true)) {
+    g_registry->lent_too.emplace(owner, self);
+    return;
+  }
+  auto* link = new (self->room) LentLink{&owner->lent, owner->lent, nullptr, nullptr};
+  if (link->next) link_of(link->next).at = &link->next;
+  owner->lent = self;
 }
 /// Before `self` lets go of what it keeps.
 inline void unlist(Instance* self) {
   if (!std::exchange(self->listed, false)) return;
-  const LentLink link = link_of(self);
-  (link.before ? link_of(link.before).next : g_registry->lent) = link.next;
-  if (link.next) link_of(link.next).before = link.before;
-  for (PyObject* kept : kept_by(self)) {
-    if (is_instance(kept)) --reinterpret_cast<Instance*>(kept)->lends;
-  }
+  const LentLink& link = link_of(self);
+  *link.at = link.next;
+  if (link.next) link_of(link.next).at = link.at;
+  auto& others = g_registry->lent_too;
+  if (others.empty()) return;
+  std::erase_if(others, [self](const auto& entry) { return entry.second == self; });
 }
 
-/// Calls change(Instance*) for all that is lent out of `owner`, and out of that; it says
-/// whether it has done so for the first time.
+/// Calls change(Instance*) for all that is lent out of `owner`, and out of that where it
+/// returns true.
 template <class F>
 void for_each_lent(Instance* owner, F change) {
+  const auto& others = g_registry->lent_too;
+  if (!owner->lent && others.empty()) return;
   std::vector<Instance*> owners{owner};
   for (size_t i = 0; i < owners.size(); ++i) {
-    auto* kept = reinterpret_cast<PyObject*>(owners[i]);
-    Instance* one = owners[i]->lends ? g_registry->lent : nullptr;
-    for (; one; one = link_of(one).next) {
-      if (std::ranges::count(kept_by(one), kept) && change(one)) owners.push_back(one);
+    for (Instance* one = owners[i]->lent; one; one = link_of(one).next) {
+      if (change(one)) owners.push_back(one);
+    }
+    if (others.empty()) continue;
+    auto [at, end] = others.equal_range(owners[i]);
+    for (; at != end; ++at) {
+      if (change(at->second)) owners.push_back(at->second);
     }
   }
 }
+/// Whether the address lies in the C++ object itself.
+inline bool surrounds(const Instance* self, const void* address) {
+  return self->object && uintptr_t(address) - uintptr_t(self->object) < self->record->size;
+}
+/// A number of views that is not counted any more.
+inline constexpr uint16_t kManyViews = UINT16_MAX;
 /// The C++ object of `owner` is not Python's any more: nor is what lies in it.  `state` is
-/// Gone or Taken.  Gives how many buffers of that memory there are.
-inline size_t end_lent(Instance* owner, Owner state) {
+/// Gone or Taken.  Gives how many buffers of that memory there are.  Of several objects in
+/// one of Python's, what lies in `other` stays.
+inline size_t end_lent(Instance* owner, Owner state, const Instance* other = nullptr) {
   size_t views = owner->views;
   for_each_lent(owner, [&](Instance* one) {
-    if (!is_lent(one)) return false;
+    if (!is_lent(one) || (other && surrounds(other, one->object))) return false;
     untrack(one);
     link_of(one).object = std::exchange(one->object, nullptr);
+    link_of(one).by = owner;
     one->owner = state;
     views += one->views;
     return true;
   });
   return views;
 }
+/// That was for good.
+inline void forget_lent(Instance* owner) {
+  std::vector<Instance*> ended;
+  for_each_lent(owner, [&](Instance* one) {
+    if (link_of(one).by != owner) return false;
+    link_of(one).by = nullptr;
+    ended.push_back(one);
+    return true;
+  });
+  for (Instance* one : ended) unlist(one);
+}
 /// The other way, of what is at place(void* before) now; null where it is nowhere.
 template <class F>
 void lend_again(Instance* owner, F place) {
   for_each_lent(owner, [&](Instance* one) {
-    if (is_lent(one) || !link_of(one).object) return false;
-    one->object = place(std::exchange(link_of(one).object, nullptr));
-    if (!one->object) return false;
+    if (link_of(one).by != owner) return false;
+    void* object = place(link_of(one).object);
+    if (!object) return true;  // what lies in it may be somewhere
+    link_of(one).by = nullptr;
+    one->object = object;
     one->owner = Owner::Nobody;
     if (one->record->tracked) track(one);
     return true;
   });
+  forget_lent(owner);
 }
 /// What lay in the `size` bytes at `from` lies in those at `to` now; else null.
 inline void* moved(void* part, const void* from, size_t size, void* to) {
@@ -127,14 +158,15 @@ inline PyObject* let_go_of_kept(PyObject* self, PyObject* reference) {
 inline PyMethodDef g_let_go_of_kept = {"let_go", let_go_of_kept, METH_O, nullptr};
 }  // namespace detail
 
-/// `kept` lives at least as long as `holder`; false with an error set when that cannot be.
-inline bool keep_alive(PyObject* holder, PyObject* kept) {
+/// `kept` lives at least as long as `holder`, which is lent out of `lender`, if that is
+/// given; false with an error set when that cannot be.
+inline bool keep_alive(PyObject* holder, PyObject* kept, Instance* lender = nullptr) {
   if (!holder || !kept || holder == kept || kept == Py_None) return true;
   if (is_instance(holder)) {
     auto* self = reinterpret_cast<Instance*>(holder);
     if (!self->kept && !PyList_CheckExact(kept)) {
       self->kept = new_ref(kept);
-      lend(self, kept);
+      if (lender) lend(self, lender);
       return true;
     }
     // Most are kept again and again.
@@ -152,12 +184,51 @@ inline bool keep_alive(PyObject* holder, PyObject* kept) {
       self->kept = list;
     }
     if (PyList_Append(self->kept, kept) < 0) return false;
-    lend(self, kept);
+    if (lender) lend(self, lender);
     return true;
   }
   PyRef callback(PyCFunction_New(&detail::g_let_go_of_kept, kept));
   if (!callback || !PyWeakref_NewRef(holder, callback.get())) return false;
   Py_INCREF(kept);
+  return true;
+}
+
+/// The arguments of a call, of which a method's first one is its object.
+struct Count {
+  int all;
+  bool method;
+  Count(int all, bool method = false) : all(all), method(method) {}
+};
+/// The C++ object of this Python object in which the address lies; null if in none.
+inline Instance* surrounding(PyObject* object, const void* address) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (surrounds(self, address)) return self;
+  for (PyObject* kept : kept_by(self)) {
+    auto* part = reinterpret_cast<Instance*>(kept);
+    if (is_instance(kept) && part->outer == object && surrounds(part, address)) return part;
+  }
+  return nullptr;
+}
+/// A result keeps the arguments alive that it may be a part of.
+inline bool keep_arguments(PyObject* made, PyObject* const* arguments, Count count) {
+  const void* address = reinterpret_cast<Instance*>(made)->object;
+  Instance* lender = nullptr;
+  for (int i = 0; i < count.all && !lender; ++i) {
+    if (!arguments[i] || !is_instance(arguments[i])) continue;
+    lender = surrounding(arguments[i], address);
+  }
+  const bool found = lender != nullptr;
+  for (int i = 0; i < count.all; ++i) {
+    if (!arguments[i] || !is_instance(arguments[i])) continue;
+    auto* owner = reinterpret_cast<Instance*>(arguments[i]);
+    if (found) {
+      const bool is = owner == lender || lender->outer == arguments[i];
+      owner = is ? lender : nullptr;
+    } else if (count.method && i > 0) {
+      owner = nullptr;
+    }
+    if (!keep_alive(made, arguments[i], owner)) return false;
+  }
   return true;
 }
 

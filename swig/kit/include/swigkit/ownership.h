@@ -116,18 +116,36 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
 [[gnu::cold, gnu::noinline]] inline void report_views(PyObject* object, size_t views) {
   if (!views) return;
   HeldError before = HeldError::fetch();
-  PyErr_Format(PyExc_BufferError,
-               "C++ has ended a %s of whose memory there are buffers (%zu): a memoryview or "
-               "an array. Using them reads what is not there. Copy it while it is.",
-               Py_TYPE(object)->tp_name, views);
+  PyErr_Format(
+      PyExc_BufferError,
+      "C++ has ended a %s of whose memory there are buffers (%zu): a memoryview or "
+      "an array. Using them reads what is not there. Copy it while it is.",
+      Py_TYPE(object)->tp_name, views);
   PyErr_WriteUnraisable(object);
   before.restore();
 }
 
+/// Calls f(Instance*) for the Python object, and for the part of it that stands for a T.
+template <class T, class F>
+void for_both(PyObject* object, F f) {
+  auto* whole = reinterpret_cast<Instance*>(object);
+  auto* part = part_of(whole, &actual(class_of<std::remove_cv_t<T>>));
+  f(whole);
+  if (part != whole) f(part);
+}
+/// C++ has taken it for good, or some of its parts.
+inline void keep_taken(PyObject* object) {
+  forget_lent(reinterpret_cast<Instance*>(object));
+  for (PyObject* kept : kept_by(reinterpret_cast<Instance*>(object))) {
+    auto* part = reinterpret_cast<Instance*>(kept);
+    if (is_instance(kept) && part->outer == object) forget_lent(part);
+  }
+}
 /// The other way: C++ did not take it after all.
 template <class T>
 void give_back(PyObject* object, T* pointer) {
-  auto* self = reinterpret_cast<Instance*>(object);
+  using Plain = std::remove_cv_t<T>;
+  Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<Plain>));
   if (std::exchange(self->given, false)) {
     self->owner = Owner::Python;
     drop(object);
@@ -138,14 +156,22 @@ void give_back(PyObject* object, T* pointer) {
     return;
   }
   self->owner = Owner::Python;
-  const auto [address, record] = most_derived(const_cast<std::remove_cv_t<T>*>(pointer));
+  const auto [address, record] = most_derived(const_cast<Plain*>(pointer));
   self->object = address;
   self->record = record;
   if (record->tracked) track(self);
-  lend_again(self, [&](void* before) {
-    void* now = moved(before, self->room, kRoom, address);
-    return now ? now : before;
+  for_both<T>(object, [&](Instance* owner) {
+    lend_again(owner, [&](void* before) {
+      void* now = moved(before, self->room, kRoom, self->object);
+      return now ? now : before;
+    });
   });
+}
+/// After the call: what is in the argument that `taken` was given in.
+template <class T>
+void settle_taken(PyObject* object, std::unique_ptr<T>& left, const void* taken) {
+  if (left.get() != taken) keep_taken(object);  // nothing, or another object
+  if (left) give_back(object, left.release());
 }
 
 /// Before C++ calls an override of `whole`.  Needs the GIL.
@@ -217,6 +243,7 @@ inline void end_director(PyObject* object, const void* whole) {
   if (!given && !only_shown) return;
   untrack(self);
   report_views(object, end_lent(self, Owner::Taken));
+  forget_lent(self);
   self->object = nullptr;
   self->owner = Owner::Taken;
   if (given) drop(object);
@@ -253,14 +280,22 @@ class Lent {
     report_views(made_, end_lent(self, Owner::Gone));
     const void* lent = std::exchange(self->object, nullptr);
     self->owner = Owner::Gone;
+    void* own = copy_of(lent);
+    lend_again(self, [&](void* part) {
+      return own ? moved(part, lent, sizeof(T), own) : nullptr;
+    });
+    if (own) put(self, own, *self->record, Owner::Python);
+  }
+  /// Null where there is none.
+  void* copy_of(const void* lent) {
+    const auto* self = reinterpret_cast<Instance*>(made_);
     if constexpr (std::is_copy_constructible_v<T> && !std::is_abstract_v<T>) {
-      if (self->record != &actual(class_of<T>)) return;  // of a derived class
+      if (self->record != &actual(class_of<T>)) return nullptr;  // of a derived class
       try {
-        auto* own = new T(*static_cast<const T*>(lent));
-        put(self, own, *self->record, Owner::Python);
-        lend_again(self, [&](void* part) { return moved(part, lent, sizeof(T), own); });
+        return new T(*static_cast<const T*>(lent));
       } catch (...) {}
     }
+    return nullptr;
   }
   PyObject* made_ = nullptr;
 };
@@ -310,9 +345,14 @@ T* take_from(PyObject* object, const Argument& where) {
     self->given = true;
     return pointer;
   }
-  auto* whole = reinterpret_cast<Instance*>(object);
-  if (const size_t views = end_lent(whole, Owner::Taken)) {
-    lend_again(whole, [](void* before) { return before; });
+  size_t views = 0;
+  for_both<T>(object, [&](Instance* owner) {
+    views += end_lent(owner, Owner::Taken, owner == self ? nullptr : owner);
+  });
+  if (views) {
+    for_both<T>(object, [](Instance* owner) {
+      lend_again(owner, [](void* before) { return before; });
+    });
     refuse_views(object, views, where);
     return nullptr;
   }
@@ -332,6 +372,7 @@ template <class T>
 T* give_result(T* pointer, PyObject* result, const char* function) {
   using Plain = std::remove_cv_t<T>;
   if (pointer) pointer = take_from<Plain>(result, {function, "result"});
+  if (pointer) keep_taken(result);
   if (!pointer && result != Py_None) throw_python_error();
   return pointer;
 }

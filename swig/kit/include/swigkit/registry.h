@@ -57,7 +57,8 @@ struct Registry {
   /// Of one C++ type several modules may have a class of their own.
   std::unordered_multimap<std::type_index, const Class*> by_type;
   Tracked tracked;  // those of tracked classes
-  Instance* lent = nullptr;  // the first of those that keep others; see kept.h
+  /// By owner what is lent out of several, for all but the first; see kept.h.
+  std::unordered_multimap<const Instance*, Instance*> lent_too;
   /// Overridden C++ objects whose Python objects are no more.
   std::unordered_set<const void*> left;
   /// What C++ objects refer to that have shares in C++ and no Python object any more, by
