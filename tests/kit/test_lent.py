@@ -152,6 +152,82 @@ def test_a_reference_to_what_was_taken(m: Any) -> None:
     assert (added.x, again.x, tree.x) == (3, 4, 0)
 
 
+def test_a_ring_of_lent_objects_ends(m: Any) -> None:
+    """What was lent is found again from a part of it."""
+    kept: list[Any] = []
+
+    def climb(knot: Any) -> None:
+        knot.x = 5
+        kept.extend([knot.down().down().top(), knot.down()])
+
+    m.lend_knot(climb)
+    assert kept[0].x == 5
+    with pytest.raises(ValueError, match=OVER):
+        kept[1].x  # noqa: B018
+
+
+def test_an_iterator_does_not_go_on_in_a_copy(m: Any) -> None:
+    kept: list[Any] = []
+    m.lend_range(lambda given: kept.extend([iter(given), given]))
+    with pytest.raises(ValueError, match="for a call that is over"):
+        next(kept[0])
+    assert [part.text for part in kept[1]] == [TEXT] * 3
+
+
+def test_an_iterator_is_not_its_range(m: Any) -> None:
+    box = m.Box()
+    items = iter(box)
+    refuse(m, box)
+    assert box.itself() is box
+    assert next(items).text == TEXT
+
+
+def test_of_two_that_are_given_one_is_taken(m: Any) -> None:
+    first, second = m.Box(), m.Box()
+    first.several = []
+    part = m.of_either(first, second)  # nobody knows of which
+    m.take_second(first, second)
+    with pytest.raises(ValueError, match=GIVEN):
+        part.x  # noqa: B018
+    assert first.part.text == TEXT
+
+
+def test_containers_that_fail_give_all_back(m: Any) -> None:
+    box = m.Box()
+    part = box.part
+    for call in (
+        lambda: m.take_nested([[m.Box()], [box, 3]]),
+        lambda: m.take_pair([box, 3]),
+        lambda: m.take_pair([box]),
+        lambda: m.take_pair([box, m.Box(), m.Box()]),
+    ):
+        with pytest.raises(TypeError):
+            call()
+        assert part.text == TEXT
+    assert m.take_nested([[m.Box()], [box]]) == 2
+
+
+def test_the_collector_ends_what_is_lent_with_its_owner(m: Any) -> None:
+    class Both(m.Open, m.Box):
+        def __init__(self):
+            m.Open.__init__(self)
+            m.Box.__init__(self)
+
+    for _ in range(100):
+        both = Both()
+        itself, ring = both.part, [both.itself()]
+        both.ring = ring
+        ring.append((itself, both.own, both, ring))
+        del both, itself, ring
+    gc.collect()
+
+
+def test_a_reference_that_only_sounds_like_an_item(m: Any) -> None:
+    desk = m.Desk()
+    desk.by([m.Parting()]).x = 7
+    assert desk.part.x == 7
+
+
 def test_small_ones_stay_together(m: Any) -> None:
     """C++ takes a copy of what lies in the Python object."""
     box = m.Open()

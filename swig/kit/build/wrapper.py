@@ -425,12 +425,18 @@ def _construct_result(body: str, own: tree.Class | None) -> str:
 
 def _is_converted(kind: str, item: str) -> bool:
     """Whether a parameter of this type has items by value, made for the call; what
-    pointers point to is there without it."""
+    pointers point to is there without it, and a function has none."""
     name = re.escape(item).replace(r"\ ", r"\s*")
     pointers = r"(?:unique_ptr|shared_ptr|weak_ptr|reference_wrapper)"
     kind = re.sub(rf"{pointers}<\s*(?:const )?{name}( const)?\s*[,>]", "", kind)
-    kind = re.sub(r"\bfunction<.*", "", re.sub(rf"\b{name}( const)?\s*\*", "", kind))
-    return "<" in kind and item in kind
+    kind = re.sub(rf"\b{name}( const)?\s*\*", "", kind)
+    while found := re.search(r"\bfunction<", kind):
+        end, depth = found.end(), 1
+        while depth and end < len(kind):
+            depth += {"<": 1, ">": -1}.get(kind[end], 0)
+            end += 1
+        kind = kind[: found.start()] + kind[end:]
+    return "<" in kind and re.search(rf"(?<!\w){name}(?!\w)", kind) is not None
 
 
 def _spelled(cpp: str) -> str:

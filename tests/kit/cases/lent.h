@@ -3,6 +3,7 @@
 // ends them: C++ takes the owner, assigns to it, or returns from the call.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -65,6 +66,53 @@ struct Scene {
   Part* part = nullptr;
   Part other;
   Part& find(const Part&) { return other; }
+};
+/// Knows what it is a part of.
+struct Knot {
+  int x = 0;
+  Knot* root = nullptr;
+  std::unique_ptr<Knot> child;
+  Knot() = default;
+  Knot(const Knot& other) : x(other.x) {}
+  Knot& operator=(const Knot&) = delete;
+  virtual ~Knot() = default;
+  Knot& down() {
+    if (!child) child = std::make_unique<Knot>();
+    child->root = root ? root : this;
+    return *child;
+  }
+  Knot& top() { return *root; }
+};
+inline void lend_knot(const std::function<void(Knot&)>& function) {
+  Knot knot;
+  function(knot);
+}
+/// Items that a copy has anew.
+struct Range {
+  std::vector<Part> items{3};
+  const Part* begin() const { return items.data(); }
+  const Part* end() const { return items.data() + items.size(); }
+};
+inline void lend_range(const std::function<void(Range&)>& function) {
+  Range range;
+  function(range);
+}
+/// Of two that are given one is taken.
+inline Part& of_either(Box& a, Box& b) {
+  return a.several.empty() ? *b.own : *a.several[0];
+}
+inline void take_second(std::unique_ptr<Box>&&, std::unique_ptr<Box>&& b) { b.reset(); }
+inline int take_nested(std::vector<std::vector<std::unique_ptr<Box>>> boxes) {
+  return int(boxes.size());
+}
+inline int take_pair(std::array<std::unique_ptr<Box>, 2>) { return 2; }
+/// No part of what it is asked by: the names only begin alike.
+struct Parting {
+  int x = 0;
+};
+struct Desk {
+  Part part;
+  Part& by(const std::vector<Parting>&) { return part; }
 };
 /// Gives a reference to what it took.
 class Tree {

@@ -139,6 +139,10 @@ inline bool is_reusable(PyTypeObject* type) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyType_IS_GC(type)) PyObject_GC_UnTrack(object);
   if (self->weakrefs) PyObject_ClearWeakRefs(object);
+  while (self->lent) {  // what kept it was cleared by the collector of cycles
+    end_lent(self, Owner::Gone);
+    unlist(self->lent);
+  }
   if (self->object || self->holder) {
     PyObject *error_type, *error, *traceback;
     PyErr_Fetch(&error_type, &error, &traceback);  // which a destructor may not see
@@ -153,6 +157,7 @@ inline bool is_reusable(PyTypeObject* type) {
   }
   if (PyType_IS_GC(type)) clear_attributes(object);
   if (self->listed) unlist(self);
+  if (!g_registry->lent_too.empty()) g_registry->lent_too.erase(self);
   PyObject* kept = std::exchange(self->kept, nullptr);
   self->holder.~shared_ptr<void>();
   if (is_reusable(type)) g_free[g_free_count++] = self;

@@ -79,7 +79,10 @@ struct ConvertSequence {
       }
       PyRef item = PyRef::borrow(raw);
       In<Item> entry;
-      if (!entry.load(item.get(), where.item(i))) return false;
+      if (!entry.load(item.get(), where.item(i))) {
+        if (where.keep) give_back_parts(value, *where.keep);
+        return false;
+      }
       if constexpr (kKeyed) value.insert(entry.take());
       else value.push_back(entry.take());
     }
@@ -418,6 +421,7 @@ struct Convert<std::array<T, N>> {
   static bool load_items(PyObject* object, std::vector<T>& items, const Argument& where) {
     if (!Convert<std::vector<T>>::load(object, items, where)) return false;
     if (items.size() == N) return true;
+    if (where.keep) give_back_parts(items, *where.keep);
     if (where.matching) return refuse(where, expected, object);
     PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zu", where.function,
                  expected().c_str(), where.text().c_str(), items.size());

@@ -196,9 +196,9 @@ struct Instance {
   bool overridden;  // C++ calls methods of the Python object (a director)
   bool given;       // and C++ alone deletes it, which then drops a reference
   bool held;        // and C++ alone has shares in it; the last one drops a reference
-  bool listed;      // is lent out of another, by a LentLink in its room (kept.h)
-  uint16_t views;   // how many buffers of its memory there are; kManyViews: so many or more
-  Instance* lent;   // the first of those that are lent out of it
+  uint8_t listed;  // lent out of another, by a LentLink in its room; 2: of several (kept.h)
+  uint16_t views;  // how many buffers of its memory there are; kManyViews: so many or more
+  Instance* lent;  // the first of those that are lent out of it
   alignas(8) char room[kRoom];
 
   bool is_inside() const { return object == room; }
@@ -311,7 +311,8 @@ inline Instance* allocate(PyTypeObject* type) {
   self->weakrefs = self->kept = self->outer = nullptr;
   new (&self->holder) std::shared_ptr<void>();
   self->owner = Owner::Nobody;
-  self->tracked = self->overridden = self->given = self->held = self->listed = false;
+  self->tracked = self->overridden = self->given = self->held = false;
+  self->listed = 0;
   self->views = 0;
   self->lent = nullptr;
   return self;

@@ -78,8 +78,9 @@ PyObject* iterate_range(PyObject* self) {
     PyTypeObject* type = held ? detail::iterator_type() : nullptr;
     if (!type) return nullptr;
     // Stands for the range, and ends with it.
-    const Class& record = actual(class_of<T>);
-    auto* lent = allocate(record.type);
+    static const Class record{typeid(T), nullptr, nullptr,  false,
+                              false,     nullptr, sizeof(T)};
+    auto* lent = allocate(g_root);
     PyRef range(reinterpret_cast<PyObject*>(lent));
     if (!lent) return nullptr;
     lent->object = held;
@@ -92,9 +93,9 @@ PyObject* iterate_range(PyObject* self) {
       PyObject* object = type->tp_alloc(type, 0);
       if (!object) return nullptr;
       new (&reinterpret_cast<RangeIterator*>(object)->next) std::function<PyObject*()>(
-          [at, end, owner = PyRef::borrow(self), range = std::move(range),
+          [at, end, held, owner = PyRef::borrow(self), range = std::move(range),
            first = true]() mutable -> PyObject* {
-            if (!reinterpret_cast<Instance*>(range.get())->object)
+            if (reinterpret_cast<Instance*>(range.get())->object != held)
               return refuse_iteration(owner.get());
             if (!std::exchange(first, false)) ++at;
             if (at == end) return first = true, nullptr;  // asked again: the end again

@@ -57,23 +57,35 @@ inline bool is_lent(const Instance* self) {
 /// `self`, which keeps `owner`, ends with it.
 inline void lend(Instance* self, Instance* owner) {
   if (!is_lent(self)) return;
-  if (std::exchange(self->listed, true)) {
-    g_registry->lent_too.emplace(owner, self);
+  if (self->listed) {
+    self->listed = 2;
+    g_registry->lent_too[owner].insert(self);
     return;
   }
+  self->listed = 1;
   auto* link = new (self->room) LentLink{&owner->lent, owner->lent, nullptr, nullptr};
   if (link->next) link_of(link->next).at = &link->next;
   owner->lent = self;
 }
 /// Before `self` lets go of what it keeps.
 inline void unlist(Instance* self) {
-  if (!std::exchange(self->listed, false)) return;
+  const int before = std::exchange(self->listed, 0);
+  if (!before) return;
   const LentLink& link = link_of(self);
   *link.at = link.next;
   if (link.next) link_of(link.next).at = link.at;
+  if (before == 1) return;
   auto& others = g_registry->lent_too;
-  if (others.empty()) return;
-  std::erase_if(others, [self](const auto& entry) { return entry.second == self; });
+  const auto erase = [&](PyObject* owner) {
+    const auto at = others.find(reinterpret_cast<Instance*>(owner));
+    if (at != others.end() && at->second.erase(self) && at->second.empty())
+      others.erase(at);
+  };
+  for (PyObject* owner : kept_by(self)) {
+    if (!is_instance(owner)) continue;
+    erase(owner);
+    for (PyObject* part : kept_by(reinterpret_cast<Instance*>(owner))) erase(part);
+  }
 }
 
 /// Calls change(Instance*) for all that is lent out of `owner`, and out of that where it
@@ -87,10 +99,10 @@ void for_each_lent(Instance* owner, F change) {
     for (Instance* one = owners[i]->lent; one; one = link_of(one).next) {
       if (change(one)) owners.push_back(one);
     }
-    if (others.empty()) continue;
-    auto [at, end] = others.equal_range(owners[i]);
-    for (; at != end; ++at) {
-      if (change(at->second)) owners.push_back(at->second);
+    const auto at = others.find(owners[i]);
+    if (at == others.end()) continue;
+    for (Instance* one : at->second) {
+      if (change(one)) owners.push_back(one);
     }
   }
 }
@@ -120,7 +132,7 @@ inline size_t end_lent(Instance* owner, Owner state, const Instance* other = nul
 inline void forget_lent(Instance* owner) {
   std::vector<Instance*> ended;
   for_each_lent(owner, [&](Instance* one) {
-    if (link_of(one).by != owner) return false;
+    if (!one->listed || !link_of(one).by) return false;
     link_of(one).by = nullptr;
     ended.push_back(one);
     return true;
@@ -131,8 +143,8 @@ inline void forget_lent(Instance* owner) {
 template <class F>
 void lend_again(Instance* owner, F place) {
   for_each_lent(owner, [&](Instance* one) {
-    if (link_of(one).by != owner) return false;
-    void* object = place(link_of(one).object);
+    if (link_of(one).by != owner || !link_of(one).object) return false;
+    void* object = place(std::exchange(link_of(one).object, nullptr));
     if (!object) return true;  // what lies in it may be somewhere
     link_of(one).by = nullptr;
     one->object = object;
@@ -172,7 +184,15 @@ inline bool keep_alive(PyObject* holder, PyObject* kept, Instance* lender = null
     // Most are kept again and again.
     const auto items = kept_by(self);
     for (size_t i = items.size(); i-- > 0 && i + 8 >= items.size();) {
-      if (items[i] == kept) return true;
+      if (items[i] != kept) continue;
+      if (lender && items.size() > 1) {
+        Instance* one = lender->lent;
+        while (one && one != self) one = link_of(one).next;
+        const auto at = g_registry->lent_too.find(lender);
+        if (!one && (at == g_registry->lent_too.end() || !at->second.count(self)))
+          lend(self, lender);
+      }
+      return true;
     }
     if (!self->kept || !PyList_CheckExact(self->kept)) {
       PyObject* list = PyList_New(0);
@@ -224,8 +244,8 @@ inline bool keep_arguments(PyObject* made, PyObject* const* arguments, Count cou
     if (found) {
       const bool is = owner == lender || lender->outer == arguments[i];
       owner = is ? lender : nullptr;
-    } else if (count.method && i > 0) {
-      owner = nullptr;
+    } else if (count.method && i > 0 && owner->owner != Owner::Taken) {
+      owner = nullptr;  // in the memory of what is taken during the call nobody can look
     }
     if (!keep_alive(made, arguments[i], owner)) return false;
   }

@@ -170,7 +170,10 @@ void give_back(PyObject* object, T* pointer) {
 /// After the call: what is in the argument that `taken` was given in.
 template <class T>
 void settle_taken(PyObject* object, std::unique_ptr<T>& left, const void* taken) {
-  if (left.get() != taken) keep_taken(object);  // nothing, or another object
+  const bool is_it = left.get() == taken;
+  if (!is_it) keep_taken(object);  // nothing, or another object
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (self->given && !is_it) return;  // C++ has that of the overrides; the other one ends
   if (left) give_back(object, left.release());
 }
 
@@ -277,9 +280,9 @@ class Lent {
     auto* self = reinterpret_cast<Instance*>(made_);
     if (self->owner != Owner::Nobody || !self->object) return;
     untrack(self);
-    report_views(made_, end_lent(self, Owner::Gone));
     const void* lent = std::exchange(self->object, nullptr);
     self->owner = Owner::Gone;
+    report_views(made_, end_lent(self, Owner::Gone));
     void* own = copy_of(lent);
     lend_again(self, [&](void* part) {
       return own ? moved(part, lent, sizeof(T), own) : nullptr;

@@ -58,7 +58,7 @@ struct Registry {
   std::unordered_multimap<std::type_index, const Class*> by_type;
   Tracked tracked;  // those of tracked classes
   /// By owner what is lent out of several, for all but the first; see kept.h.
-  std::unordered_multimap<const Instance*, Instance*> lent_too;
+  std::unordered_map<const Instance*, std::unordered_set<Instance*>> lent_too;
   /// Overridden C++ objects whose Python objects are no more.
   std::unordered_set<const void*> left;
   /// What C++ objects refer to that have shares in C++ and no Python object any more, by
