@@ -149,7 +149,8 @@ inline bool is_reusable(PyTypeObject* type) {
     // C++ may go on with it: %intrusive.
     if (self->overridden && self->owner != Owner::Python) leave(self);
     call_python([self] {
-      keep_for_shares(self);
+      const bool lent = self->listed && is_lent(self);  // nobody has shares in that
+      if (!lent) keep_for_shares(self);
       let_go(self);
       if (!g_registry->orphans.empty()) drop_orphans();
     });

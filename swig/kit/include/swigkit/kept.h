@@ -231,8 +231,17 @@ inline Instance* surrounding(PyObject* object, const void* address) {
 }
 /// A result keeps the arguments alive that it may be a part of.
 inline bool keep_arguments(PyObject* made, PyObject* const* arguments, Count count) {
-  const void* address = reinterpret_cast<Instance*>(made)->object;
+  auto* self = reinterpret_cast<Instance*>(made);
+  const void* address = self->object;
   Instance* lender = nullptr;
+  if (count.all == 1 && !self->kept) {  // a member, as most are
+    PyObject* owner = arguments[0];
+    if (!owner || owner == made || !is_instance(owner)) return true;
+    lender = surrounding(owner, address);
+    self->kept = new_ref(owner);
+    lend(self, lender ? lender : reinterpret_cast<Instance*>(owner));
+    return true;
+  }
   for (int i = 0; i < count.all && !lender; ++i) {
     if (!arguments[i] || !is_instance(arguments[i])) continue;
     lender = surrounding(arguments[i], address);

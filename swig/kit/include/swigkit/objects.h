@@ -30,7 +30,7 @@ inline void own_lent(Instance* self) {
 inline void put(Instance* self, void* object, const Class& record, Owner owner) {
   untrack(self);  // found by what it was given before, if it was
   if (self->listed) unlist(self);
-  forget_lent(self);
+  if (self->lent || !g_registry->lent_too.empty()) forget_lent(self);
   self->object = object;
   self->record = &record;
   self->owner = owner;
