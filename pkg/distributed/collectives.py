@@ -10,7 +10,7 @@ call that this rank refuses is an error on the others as well.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from .compression import Compression
 from .handles import poll, register, register_in_place, synchronize
 from .in_graphs import in_graph, node, refuse_symbols
 from .refusing import Refusing
-from .session import _count_anew, _next_call, _place, size
+from .session import _count_anew, _next_call, _place, _session, size
 
 __all__ = [
     "Adasum", "Average", "Max", "Min", "Product", "Sum", "allgather",
@@ -226,13 +226,28 @@ def _as_it_is(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
+def _begin(function: Callable[[], Any]) -> int:
+    """A handle of what a thread of the pool calls: in this session or not at all, as
+    others would take it for one of their own in the next."""
+    session = _session()
+
+    def call() -> Any:
+        if _session() != session:
+            raise core.HorovodInternalError(
+                "Horovod has been shut down, and begun again, before this call was sent"
+            )
+        return function()
+
+    return register(submit(call))
+
+
 def allgather_async(tensor: Tensor, name: str | None = None) -> int:
     """As ``allgather``; returns a handle for ``synchronize``."""
     _place()
     refuse_symbols("allgather_async", tensor)
     name = name or f"allgather.noname.async.{_next_call()}"
     sent = _as_it_is(tensor)
-    return register(submit(lambda: _gathered(sent, name)))
+    return _begin(lambda: _gathered(sent, name))
 
 
 def allgather(tensor: Tensor, name: str | None = None) -> Tensor:
@@ -255,7 +270,7 @@ def grouped_allgather_async(tensors: Sequence[Tensor], name: str | None = None) 
     refuse_symbols("grouped_allgather_async", tensors)
     name = name or f"grouped_allgather.noname.async.{_next_call()}"
     sent = _as_it_is(tensors)
-    return register(submit(lambda: _all_gathered(sent, name)))
+    return _begin(lambda: _all_gathered(sent, name))
 
 
 def grouped_allgather(
@@ -281,7 +296,7 @@ def alltoall_async(
     refuse_symbols("alltoall_async", tensor)
     name = name or f"alltoall.noname.async.{_next_call()}"
     sent, rows = _as_it_is(tensor), _as_it_is(splits)
-    return register(submit(lambda: _exchanged(sent, rows, name)))
+    return _begin(lambda: _exchanged(sent, rows, name))
 
 
 def alltoall(

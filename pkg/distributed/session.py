@@ -73,12 +73,12 @@ def init() -> None:
         return
     _world = None
     _over_mpi = mpi.launched()
+    _sessions += 1  # before there is one: what was begun in another may not enter it
     numbers = core.Operator("init", "horovod")(
         mpi.library_paths() if _over_mpi else "",
         *_settings(),
     )
     _world = _World(*numbers.tolist())
-    _sessions += 1
     _calls, _joins = itertools.count(1), 0
     if not _at_exit:
         _at_exit = True
