@@ -81,7 +81,7 @@ struct Knot {
     child->root = root ? root : this;
     return *child;
   }
-  Knot& top() { return *root; }
+  Knot& top() { return root ? *root : *this; }
 };
 inline void lend_knot(const std::function<void(Knot&)>& function) {
   Knot knot;
@@ -99,7 +99,8 @@ inline void lend_range(const std::function<void(Range&)>& function) {
 }
 /// Of two that are given one is taken.
 inline Part& of_either(Box& a, Box& b) {
-  return a.several.empty() ? *b.own : *a.several[0];
+  Box& box = a.several.empty() ? b : a;
+  return box.own ? *box.own : box.part;
 }
 inline void take_second(std::unique_ptr<Box>&&, std::unique_ptr<Box>&& b) { b.reset(); }
 inline int take_nested(std::vector<std::vector<std::unique_ptr<Box>>> boxes) {
@@ -119,6 +120,7 @@ class Tree {
  public:
   int x = 0;
   Tree& add(std::unique_ptr<Tree> child) {
+    if (!child) throw std::invalid_argument("expected a tree");
     children_.push_back(std::move(child));
     return *children_.back();
   }
