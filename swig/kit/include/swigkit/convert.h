@@ -317,7 +317,7 @@ struct In<std::unique_ptr<T>> {
   In(const In&) = delete;
   ~In() {
     std::unique_ptr<T>& left = argument ? *argument : value;
-    // Of a part, which went into its container, that one's In knows.
+    // A part that went into a container is settled by the container's In.
     if (from && (left || !is_part)) settle_taken(from, left, taken);
     Py_XDECREF(from);
   }

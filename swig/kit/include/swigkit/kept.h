@@ -48,8 +48,8 @@ static_assert(sizeof(LentLink) <= kRoom);
 inline LentLink& link_of(Instance* self) {
   return *reinterpret_cast<LentLink*>(self->room);
 }
-/// Whether C++ has what `self` stands for.  An overridden object that was given to C++ is its
-/// own one still.
+/// Whether C++ has what `self` stands for.  An overridden object that C++ was given is not
+/// lent: it ends by its own destructor.
 inline bool is_lent(const Instance* self) {
   return self->owner == Owner::Nobody && self->object && !self->overridden;
 }
@@ -254,7 +254,7 @@ inline bool keep_arguments(PyObject* made, PyObject* const* arguments, Count cou
       const bool is = owner == lender || lender->outer == arguments[i];
       owner = is ? lender : nullptr;
     } else if (count.method && i > 0 && owner->owner != Owner::Taken) {
-      owner = nullptr;  // in the memory of what is taken during the call nobody can look
+      owner = nullptr;  // where a taken one has its memory is not known
     }
     if (!keep_alive(made, arguments[i], owner)) return false;
   }
