@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gc
+import math
 import os
 import subprocess
 import sys
@@ -35,6 +36,8 @@ from kit_modules import CASES, BuildError, build, load  # noqa: E402
 from soak_table import RESET, Construct, Kept, Table, Variant  # noqa: E402
 
 BLOCK = 100  # calls of one object, and of the same arguments
+FRESH = 5  # one of so many calls gets fresh arguments where the same can be given again
+SHORT = 100_000  # calls, of a run that looks at the stack, too
 LEAST = 30  # of each way: less would hide in what is kept once
 SANITIZERS = "-fsanitize=address,undefined"
 OPTIONS = {
@@ -42,8 +45,7 @@ OPTIONS = {
     "LDFLAGS": SANITIZERS,
     "PYTHONMALLOC": "malloc",
     # What Python itself leaves at its end is no leak of ours: growth is measured.
-    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1:"
-    "malloc_context_size=6",
+    "ASAN_OPTIONS": "detect_leaks=0:malloc_context_size=6",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
 }
 THEMES = sorted(path.stem for path in CASES.glob("*.i"))
@@ -120,11 +122,11 @@ class Soak:
             good = False
         try:
             if good:  # the same arguments can be given again
-                for _ in repeat(None, n // 2):
+                for _ in repeat(None, n - n // FRESH):
                     function(*args, **options)
         except Exception:  # noqa: BLE001  (given away: fresh ones below)
             pass
-        for _ in repeat(None, n - n // 2 if good else n):
+        for _ in repeat(None, n // FRESH if good else n):
             try:
                 function(
                     *[make() for make in makers],
@@ -172,12 +174,14 @@ class Soak:
 
     def construct(self, construct: Construct, calls: int) -> tuple[int, list[str]]:
         """A call that raises takes as long as ten others, and there are more ways to
-        do it wrong: where some way is right, a wrong one is called a tenth as often."""
-        raises = [self.raises(variant) for variant in construct.variants]
-        shares = [1 if wrong else 10 for wrong in raises]
+        do it wrong: the wrong ones together get a twentieth of the calls, where some
+        way is right."""
+        wrong = [self.raises(variant) for variant in construct.variants]
+        good = 1.0 if not any(wrong) else 0.95 if not all(wrong) else 0.0
         before, faults = self.calls, []
-        for variant, share in zip(construct.variants, shares):
-            each = max(-(-calls * share // sum(shares)), min(calls, LEAST))
+        for variant, raised in zip(construct.variants, wrong):
+            share = (1 - good if raised else good) / wrong.count(raised)
+            each = max(math.ceil(calls * share), min(calls, LEAST))
             said = self.grown(variant, each)
             if said:
                 faults.append(f"{self.theme}.{construct.name} [{variant.name}]: {said}")
@@ -211,9 +215,12 @@ def soak(
     return len(run.constructs), faults
 
 
-def sanitized(arguments: list[str]) -> int:
+def sanitized(arguments: list[str], calls: int) -> int:
     """This program under the sanitizers, by modules that were compiled for them."""
-    os.environ.update(OPTIONS, KIT_BUILD="address")
+    # That doubles the time of calls that raise: a run of many calls does without it.
+    stack = f"detect_stack_use_after_return={calls <= SHORT:d}"
+    checks = {"ASAN_OPTIONS": f"{OPTIONS['ASAN_OPTIONS']}:{stack}"}
+    os.environ.update(OPTIONS | checks, KIT_BUILD="address")
     compiler = os.environ.get("CXX", "g++").split()[-1]
     names = ("libasan.so", "libubsan.so", "libstdc++.so.6")
     found = [
@@ -237,7 +244,7 @@ def main() -> int:
     themes = given.themes or THEMES
     if given.sanitize:
         options = ["--calls", str(given.calls), "--seconds", str(given.seconds)]
-        return sanitized([*options, *themes])
+        return sanitized([*options, *themes], given.calls)
     os.environ.setdefault("KIT_BUILD", "optimized")
     faults = []
     for theme in themes:

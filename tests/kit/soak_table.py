@@ -52,6 +52,7 @@ EXCLUDED = {
 # Parameters whose pointer the library follows without a look: None is not given.
 NEVER_NULL = {
     ("sharing", "keep_shared_node"), ("virtuals", "sides_of"),
+    ("members", "first_of"),
 }  # fmt: skip
 # A call of several steps.
 PAIRS = {

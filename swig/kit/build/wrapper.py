@@ -256,9 +256,10 @@ class Wrapper:
         if member and count > 1:
             arguments = f"swig_obj, {{{count}, true}}"
         # The result may lie in a container that is there for this call alone.
-        result = re.sub(r"\bconst\b|[&*]", "", function.result).strip()
-        if any(_is_converted(p.type, result) for p in function.parameters):
-            if function.result.endswith(("&", "*")) and self.module.class_of(result):
+        result = _plain(function.result)
+        if function.result.endswith(("&", "*")) and self.module.class_of(result):
+            kinds = [p.type for p in function.parameters if not self._is_kept(p.type)]
+            if any(_is_converted(kind, result) for kind in kinds):
                 arguments += ", std::true_type()"
         body = body.replace("SWIGKIT_ARGUMENTS", arguments)
         objects = ("PyObject *", "swigkit::PyRef")
@@ -277,6 +278,11 @@ class Wrapper:
             keep = f"  if (!swigkit::keep_alive({holder}, {kept})) SWIG_fail;\n"
             body = body.replace("  return resultobj;\n", f"{keep}  return resultobj;\n")
         return body
+
+    def _is_kept(self, kind: str) -> bool:
+        """Whether an argument of this type is an object that Python has."""
+        cls = self.module.class_of(_plain(kind))
+        return cls is not None and "implicit" not in cls.features
 
     def _constructor_name(self, found: re.Match[str]) -> str:
         """geo::Point::Point(...) as C++ spells it; a function of its namespace's name
@@ -421,6 +427,11 @@ def _construct_result(body: str, own: tree.Class | None) -> str:
     if count != 1 or calls == 0:  # of a virtual method: the override's or the base's
         raise StepError(f"expected a result and a call, got {count} and {calls}")
     return body.replace(GIVEN, "std::move(*result)")
+
+
+def _plain(kind: str) -> str:
+    """What it refers or points to."""
+    return re.sub(r"\bconst\b|[&*]", "", kind).strip()
 
 
 def _is_converted(kind: str, item: str) -> bool:

@@ -48,7 +48,11 @@ struct Matching {
 /// The parts of a container that C++ refers to, or has taken over, during a call.
 struct Parts {
   std::vector<PyRef> objects;
-  std::vector<std::pair<PyObject*, void*>> taken;
+  struct Taken {
+    PyObject* object;
+    const void* pointer;
+  };
+  std::vector<Taken> taken;
 };
 
 /// repr() of the object, for texts of errors, where a NUL would be the end; what an object

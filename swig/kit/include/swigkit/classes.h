@@ -139,10 +139,8 @@ inline bool is_reusable(PyTypeObject* type) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyType_IS_GC(type)) PyObject_GC_UnTrack(object);
   if (self->weakrefs) PyObject_ClearWeakRefs(object);
-  while (self->lent) {  // what kept it was cleared by the collector of cycles
-    end_lent(self, Owner::Gone);
-    unlist(self->lent);
-  }
+  if (self->lent) end_lent(self, Owner::Gone);  // what kept it was cleared (clear())
+  while (self->lent) unlist(self->lent);
   if (self->object || self->holder) {
     PyObject *error_type, *error, *traceback;
     PyErr_Fetch(&error_type, &error, &traceback);  // which a destructor may not see
@@ -175,6 +173,15 @@ inline void end_object(PyObject* object) {
   Py_DECREF(type);
 }
 
+/// The C++ object as that of a base, where Python alone has it: else others may need what it
+/// refers to.
+inline void* held_alone(const Instance* self, const Class* as) {
+  void* object = self->object;
+  bool alone = object && self->owner == Owner::Python;
+  if (object && self->owner == Owner::Shared && self->holder.use_count() == 1)
+    alone = !self->record->shares || self->record->shares(object) <= 1;
+  return alone ? cast_up(self->record, object, as) : nullptr;
+}
 /// For the collector of cycles: what the C++ object refers to (%collected), and what Python
 /// has put into it (%dynamic).
 template <class T, bool collected, bool dynamic>
@@ -186,8 +193,8 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     if (const int stop = visit_attributes(object, visit, arg)) return stop;
   }
   if constexpr (collected) {
-    void* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
-    if (held) return static_cast<T*>(held)->traverse(visit, arg);
+    if (void* held = held_alone(self, &class_of<T>))
+      return static_cast<T*>(held)->traverse(visit, arg);
   }
   return 0;
 }
@@ -196,8 +203,12 @@ int clear(PyObject* object) {
   auto* self = reinterpret_cast<Instance*>(object);
   if constexpr (dynamic) clear_attributes(object);
   if constexpr (collected) {
-    void* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
-    if (held) static_cast<T*>(held)->clear();
+    if (void* held = held_alone(self, &class_of<T>)) static_cast<T*>(held)->clear();
+  }
+  if (self->kept && is_lent(self)) {  // what it is a part of may end before it
+    untrack(self);
+    self->object = nullptr;
+    self->owner = Owner::Gone;
   }
   if (self->listed) unlist(self);
   PyObject* kept = std::exchange(self->kept, nullptr);

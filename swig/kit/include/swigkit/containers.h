@@ -52,6 +52,7 @@ struct ConvertSequence {
     if constexpr (requires { value.reserve(size_t(0)); }) {
       value.reserve(size_t(PySequence_Fast_GET_SIZE(items.get())));
     }
+    const size_t before = where.keep ? where.keep->taken.size() : 0;
     Py_ssize_t i = 0;
     if constexpr (std::is_same_v<Item, bool> && !kKeyed) {
       if (load_bools(items.get(), value)) return true;
@@ -80,7 +81,7 @@ struct ConvertSequence {
       PyRef item = PyRef::borrow(raw);
       In<Item> entry;
       if (!entry.load(item.get(), where.item(i))) {
-        if (where.keep) give_back_parts(value, *where.keep);
+        if (where.keep) give_back_parts(value, *where.keep, before);
         return false;
       }
       if constexpr (kKeyed) value.insert(entry.take());
@@ -419,9 +420,10 @@ struct Convert<std::array<T, N>> {
     return true;
   }
   static bool load_items(PyObject* object, std::vector<T>& items, const Argument& where) {
+    const size_t before = where.keep ? where.keep->taken.size() : 0;
     if (!Convert<std::vector<T>>::load(object, items, where)) return false;
     if (items.size() == N) return true;
-    if (where.keep) give_back_parts(items, *where.keep);
+    if (where.keep) give_back_parts(items, *where.keep, before);
     if (where.matching) return refuse(where, expected, object);
     PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zu", where.function,
                  expected().c_str(), where.text().c_str(), items.size());

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -214,17 +215,32 @@ void for_each_unique(C& container, const F& visit) {
     for_each_unique(*container, visit);
   }
 }
-/// What C++ did not take in the end is Python's again.
+/// What C++ did not take in the end is Python's again: of what was taken after the first
+/// `before`.
 template <class C>
-void give_back_parts(C& container, const Parts& parts) {
+void give_back_parts(C& container, Parts& parts, size_t before = 0) {
+  if (parts.taken.size() <= before) return;
+  const auto taken = std::span(parts.taken).subspan(before);
+  std::ranges::sort(taken, {}, &Parts::Taken::pointer);
   for_each_unique(container, [&](auto& unique) {
     using T = typename std::remove_reference_t<decltype(unique)>::element_type;
     if constexpr (std::is_same_v<decltype(unique.release()), T*>) {
-      for (auto [object, pointer] : parts.taken) {
-        if (pointer == unique.get()) return give_back(object, unique.release());
-      }
+      const void* pointer = unique.get();
+      const auto at = std::ranges::lower_bound(taken, pointer, {}, &Parts::Taken::pointer);
+      if (at != taken.end() && at->pointer == pointer)
+        give_back(at->object, unique.release());
     }
   });
+  parts.taken.resize(before);
+}
+/// The others C++ has for good.
+template <class C>
+void keep_taken_parts(C& container, const Parts& parts) {
+  std::unordered_set<const void*> left;
+  for_each_unique(container, [&](auto& unique) { left.insert(unique.get()); });
+  for (const auto& [object, pointer] : parts.taken) {
+    if (!left.count(pointer)) keep_taken(object);
+  }
 }
 /// What C++ lets go of, and Python has an object for, is Python's.
 template <class C>
@@ -238,11 +254,12 @@ void give_to_python(C& container) {
     auto* self = reinterpret_cast<Instance*>(found.get());
     if (record->destroy) return void(PyRef(to_python(std::move(unique))));
     // C++ alone may end it, and does so now.
-    end_lent(self, Owner::Taken);
+    const size_t views = end_lent(self, Owner::Taken);
     forget_lent(self);
     untrack(self);
     self->object = nullptr;
     self->owner = Owner::Taken;
+    report_views(found.get(), views);
   });
 }
 
@@ -291,13 +308,17 @@ struct In<T> {
   In(const In&) = delete;
   ~In() {
     if (parts.taken.empty()) return;
-    give_back_parts(argument ? *argument : value, parts);
-    for (const auto& one : parts.taken) keep_taken(one.first);
+    T& left = argument ? *argument : value;
+    keep_taken_parts(left, parts);  // first: what lay in them does not come back
+    give_back_parts(left, parts);
   }
   bool load(PyObject* object, const Argument& where) {
     Argument with_parts = where;
     if (!with_parts.keep) with_parts.keep = &parts;
-    return Convert<T>::load(object, value, with_parts);
+    const size_t before = with_parts.keep->taken.size();
+    if (Convert<T>::load(object, value, with_parts)) return true;
+    give_back_parts(value, *with_parts.keep, before);
+    return false;
   }
   T* get() { return &value; }
   T&& take() { return std::move(value); }

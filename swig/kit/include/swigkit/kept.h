@@ -128,11 +128,11 @@ inline size_t end_lent(Instance* owner, Owner state, const Instance* other = nul
   });
   return views;
 }
-/// That was for good.
-inline void forget_lent(Instance* owner) {
+/// That was for good; of all owners, or where it was by the end of this one.
+inline void forget_lent(Instance* owner, const Instance* by = nullptr) {
   std::vector<Instance*> ended;
   for_each_lent(owner, [&](Instance* one) {
-    if (!one->listed || !link_of(one).by) return false;
+    if (!one->listed || !link_of(one).by || (by && link_of(one).by != by)) return false;
     link_of(one).by = nullptr;
     ended.push_back(one);
     return true;
@@ -152,7 +152,7 @@ void lend_again(Instance* owner, F place) {
     if (one->record->tracked) track(one);
     return true;
   });
-  forget_lent(owner);
+  forget_lent(owner, owner);
 }
 /// What lay in the `size` bytes at `from` lies in those at `to` now; else null.
 inline void* moved(void* part, const void* from, size_t size, void* to) {
@@ -170,13 +170,81 @@ inline PyObject* let_go_of_kept(PyObject* self, PyObject* reference) {
 inline PyMethodDef g_let_go_of_kept = {"let_go", let_go_of_kept, METH_O, nullptr};
 }  // namespace detail
 
+/// Calls visit(PyObject*) for the object and all objects of C++'s that it keeps alive, by
+/// others or not, the nearest first; goes on from those for which that returns true.
+template <class F>
+void for_each_kept(PyObject* object, const F& visit) {
+  std::vector<PyObject*> all{object};
+  std::unordered_set<PyObject*> seen{object};
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!visit(all[i])) continue;
+    for (PyObject* kept : kept_by(reinterpret_cast<Instance*>(all[i]))) {
+      if (is_instance(kept) && seen.insert(kept).second) all.push_back(kept);
+    }
+  }
+}
+/// The Python objects that own what `holder` is a part of: several if it was lent by a call
+/// with several.
+inline void owners_of(PyObject* holder, std::vector<PyObject*>& owners) {
+  for_each_kept(holder, [&](PyObject* one) {
+    const bool lent = reinterpret_cast<Instance*>(one)->owner == Owner::Nobody;
+    if (!lent) owners.push_back(one);
+    return lent;
+  });
+}
+/// Whether `object` keeps `what` alive, by others or not.
+[[gnu::noinline]] inline bool keeps(PyObject* object, const PyObject* what) {
+  const auto direct = kept_by(reinterpret_cast<Instance*>(object));
+  if (direct.empty()) return false;
+  if (std::ranges::find(direct, what) != direct.end()) return true;
+  bool found = false;
+  for_each_kept(object, [&](PyObject* one) {
+    found = found || one == what;
+    return !found;
+  });
+  return found;
+}
+/// Once in a while: as keep_alive() looks at the last ones only, a list may have doubles.
+[[gnu::noinline]] inline bool drop_doubles(PyObject* list) {
+  std::unordered_set<PyObject*> seen;
+  PyRef once(PyList_New(0));  // may collect, and so change the other one
+  const Py_ssize_t size = PyList_GET_SIZE(list);
+  for (Py_ssize_t i = 0; once && i < size; ++i) {
+    PyObject* one = PyList_GET_ITEM(list, i);
+    if (seen.insert(one).second && PyList_Append(once.get(), one) < 0) return false;
+  }
+  // Where more than half are needed the next look is at twice the size.
+  if (!once) return false;
+  if (seen.size() > size_t(size) / 2) return true;
+  return PyList_SetSlice(list, 0, size, once.get()) == 0;
+}
+
+/// Whether the argument keeps `made`, a result that was found: if that in turn kept the
+/// argument, neither would end.
+inline bool is_ring(PyObject* made, PyObject* argument) {
+  return Py_REFCNT(made) > 1 && keeps(argument, made);
+}
+
+inline bool keep_alive(PyObject* holder, PyObject* kept, Instance* lender = nullptr,
+                       bool result = false);
+/// The result keeps those alive that own what the argument is a part of.
+[[gnu::cold, gnu::noinline]] inline bool keep_owners(PyObject* made, PyObject* argument) {
+  std::vector<PyObject*> owners;
+  owners_of(argument, owners);
+  return std::ranges::all_of(owners, [&](PyObject* owner) {
+    return keeps(owner, made) ||
+           keep_alive(made, owner, reinterpret_cast<Instance*>(owner));
+  });
+}
+
 /// `kept` lives at least as long as `holder`, which is lent out of `lender`, if that is
-/// given; false with an error set when that cannot be.
-inline bool keep_alive(PyObject* holder, PyObject* kept, Instance* lender = nullptr) {
+/// given; false with an error set when that cannot be.  A result does not keep what keeps it.
+inline bool keep_alive(PyObject* holder, PyObject* kept, Instance* lender, bool result) {
   if (!holder || !kept || holder == kept || kept == Py_None) return true;
   if (is_instance(holder)) {
     auto* self = reinterpret_cast<Instance*>(holder);
     if (!self->kept && !PyList_CheckExact(kept)) {
+      if (result && is_ring(holder, kept)) return keep_owners(holder, kept);
       self->kept = new_ref(kept);
       if (lender) lend(self, lender);
       return true;
@@ -185,25 +253,22 @@ inline bool keep_alive(PyObject* holder, PyObject* kept, Instance* lender = null
     const auto items = kept_by(self);
     for (size_t i = items.size(); i-- > 0 && i + 8 >= items.size();) {
       if (items[i] != kept) continue;
-      if (lender && items.size() > 1) {
-        Instance* one = lender->lent;
-        while (one && one != self) one = link_of(one).next;
-        const auto at = g_registry->lent_too.find(lender);
-        if (!one && (at == g_registry->lent_too.end() || !at->second.count(self)))
-          lend(self, lender);
-      }
+      if (lender && items.size() > 1 && lender->lent != self) lend(self, lender);
       return true;
     }
+    if (result && is_ring(holder, kept)) return keep_owners(holder, kept);
     if (!self->kept || !PyList_CheckExact(self->kept)) {
-      PyObject* list = PyList_New(0);
-      if (!list || (self->kept && PyList_Append(list, self->kept) < 0)) {
-        Py_XDECREF(list);
-        return false;
+      PyRef list(PyList_New(0));  // may collect, so that it is a list by now
+      if (!list) return false;
+      if (!self->kept || !PyList_CheckExact(self->kept)) {
+        if (self->kept && PyList_Append(list.get(), self->kept) < 0) return false;
+        Py_XDECREF(self->kept);  // the list has it
+        self->kept = list.release();
       }
-      Py_XDECREF(self->kept);  // the list has it
-      self->kept = list;
     }
     if (PyList_Append(self->kept, kept) < 0) return false;
+    const auto size = size_t(PyList_GET_SIZE(self->kept));
+    if (size >= 16 && std::has_single_bit(size) && !drop_doubles(self->kept)) return false;
     if (lender) lend(self, lender);
     return true;
   }
@@ -223,6 +288,7 @@ struct Count {
 inline Instance* surrounding(PyObject* object, const void* address) {
   auto* self = reinterpret_cast<Instance*>(object);
   if (surrounds(self, address)) return self;
+  if (!self->record || self->record->type == Py_TYPE(object)) return nullptr;
   for (PyObject* kept : kept_by(self)) {
     auto* part = reinterpret_cast<Instance*>(kept);
     if (is_instance(kept) && part->outer == object && surrounds(part, address)) return part;
@@ -232,11 +298,13 @@ inline Instance* surrounding(PyObject* object, const void* address) {
 /// A result keeps the arguments alive that it may be a part of.
 inline bool keep_arguments(PyObject* made, PyObject* const* arguments, Count count) {
   auto* self = reinterpret_cast<Instance*>(made);
+  if (self->given) return true;  // C++ keeps it
   const void* address = self->object;
   Instance* lender = nullptr;
   if (count.all == 1 && !self->kept) {  // a member, as most are
     PyObject* owner = arguments[0];
     if (!owner || owner == made || !is_instance(owner)) return true;
+    if (is_ring(made, owner)) return keep_owners(made, owner);
     lender = surrounding(owner, address);
     self->kept = new_ref(owner);
     lend(self, lender ? lender : reinterpret_cast<Instance*>(owner));
@@ -256,7 +324,7 @@ inline bool keep_arguments(PyObject* made, PyObject* const* arguments, Count cou
     } else if (count.method && i > 0 && owner->owner != Owner::Taken) {
       owner = nullptr;  // where a taken one has its memory is not known
     }
-    if (!keep_alive(made, arguments[i], owner)) return false;
+    if (!keep_alive(made, arguments[i], owner, true)) return false;
   }
   return true;
 }

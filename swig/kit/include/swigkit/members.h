@@ -35,19 +35,6 @@ inline bool keep_text(const char* text, const char*& member) {
   return true;
 }
 
-/// The Python objects that own what a place is a part of: several if it was lent by a call
-/// with several.
-inline void owners_of(PyObject* holder, std::vector<PyObject*>& owners) {
-  auto* instance = reinterpret_cast<Instance*>(holder);
-  if (instance->owner != Owner::Nobody) {
-    if (std::ranges::find(owners, holder) == owners.end()) owners.push_back(holder);
-    return;
-  }
-  for (PyObject* one : kept_by(instance)) {
-    if (is_instance(one)) owners_of(one, owners);
-  }
-}
-
 /// What was kept for a place before, which is let go of when it has its new value.
 using Replaced = std::vector<PyRef>;
 
@@ -150,9 +137,10 @@ bool keep_value(PyObject* holder, const volatile void* place, const In<T>& held,
   } else if constexpr (requires { held.parts.objects; }) {
     const auto& parts = held.parts;
     PyRef list(PyList_New(0));
+    std::unordered_set<PyObject*> taken;
+    for (const auto& one : parts.taken) taken.insert(one.object);
     for (const PyRef& one : parts.objects) {
-      const auto is_it = [&](const auto& taken) { return taken.first == one.get(); };
-      if (std::ranges::any_of(parts.taken, is_it)) continue;  // C++ owns it
+      if (taken.count(one.get())) continue;  // C++ owns it
       if (!list || PyList_Append(list.get(), one.get()) < 0) return false;
     }
     const bool some = list && PyList_GET_SIZE(list.get());

@@ -247,7 +247,8 @@ PyObject* wrap_shared(std::shared_ptr<T> object, bool owned = false) {
                                                         const Argument& where) {
   if (!wanted.type && !where.matching) return refuse_no_class(wanted.cpp), nullptr;
   if (wanted.type && PyType_IsSubtype(Py_TYPE(object), wanted.type)) {
-    auto* self = reinterpret_cast<Instance*>(object);
+    auto* whole = reinterpret_cast<Instance*>(object);
+    const auto* self = whole->record ? part_of(whole, &wanted) : whole;
     if (self->owner == Owner::Taken) {
       PyErr_Format(PyExc_ValueError,
                    "[%s] expected an object of Python's own for '%s', but this %s, or "
@@ -266,7 +267,7 @@ PyObject* wrap_shared(std::shared_ptr<T> object, bool owned = false) {
     PyErr_Format(PyExc_TypeError,
                  "[%s] expected an initialised %s for '%s'. Call %s.__init__() first.",
                  where.function, wanted.name(), where.text().c_str(),
-                 self->object ? wanted.name() : "super()");
+                 whole->object ? wanted.name() : "super()");
     return nullptr;
   }
   refuse(where, wanted.type ? one(wanted.name()) : "another class", object);
@@ -279,8 +280,9 @@ PyObject* wrap_shared(std::shared_ptr<T> object, bool owned = false) {
   const Class* to = &actual(wanted);
   if (to->type && PyType_IsSubtype(Py_TYPE(object), to->type)) {
     auto* self = reinterpret_cast<Instance*>(object);
-    if (self->object) {
+    if (self->record) {
       self = part_of(self, to);
+      if (!self->object) return refuse_object(object, *to, where);
       if (void* found = cast_up(self->record, self->object, to)) return found;
     }
   }

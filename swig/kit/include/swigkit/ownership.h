@@ -245,12 +245,13 @@ inline void end_director(PyObject* object, const void* whole) {
   const bool only_shown = !given && self->object && came_home(self);
   if (!given && !only_shown) return;
   untrack(self);
-  report_views(object, end_lent(self, Owner::Taken));
+  const size_t views = end_lent(self, Owner::Taken);
   forget_lent(self);
   self->object = nullptr;
   self->owner = Owner::Taken;
+  const auto holder = given ? nullptr : std::move(self->holder);
+  report_views(object, views);  // calls Python: all has ended by now
   if (given) drop(object);
-  else self->holder.reset();
 }
 
 /// An object that C++ lends to an override or a callback by reference.  If Python keeps it,
@@ -282,12 +283,13 @@ class Lent {
     untrack(self);
     const void* lent = std::exchange(self->object, nullptr);
     self->owner = Owner::Gone;
-    report_views(made_, end_lent(self, Owner::Gone));
+    const size_t views = end_lent(self, Owner::Gone);
     void* own = copy_of(lent);
     lend_again(self, [&](void* part) {
       return own ? moved(part, lent, sizeof(T), own) : nullptr;
     });
     if (own) put(self, own, *self->record, Owner::Python);
+    report_views(made_, views);
   }
   /// Null where there is none.
   void* copy_of(const void* lent) {

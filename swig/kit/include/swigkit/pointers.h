@@ -78,7 +78,7 @@ struct Convert<std::unique_ptr<Given>> {
       value.reset(take_from<T>(object, where));
       if (value && where.keep) {
         where.keep->objects.push_back(PyRef::borrow(object));
-        where.keep->taken.emplace_back(object, const_cast<T*>(value.get()));
+        where.keep->taken.push_back({object, value.get()});
       }
       return value != nullptr;
     } else {
