@@ -103,6 +103,8 @@ inline const Op<Tensor(const Tensor&, double, double)> uniform_{"uniform_"},
 inline const Op<Tensor(const Tensor&, int64_t, int64_t)> integers_{"_integers_"};
 inline const UnaryOp permutation_{"_permutation_"};
 inline const Op<Tensor(const Tensor&, double, int64_t, int64_t)> dropout_at{"_dropout"};
+inline const Op<Tensor(const Tensor&, const Tensor&, double)> dropout_from{"_dropout_from"};
+inline const Op<Tensor(const Tensor&)> reserve_numbers{"_reserve_numbers"};
 
 // Shape (cpp/ops/shape)
 inline const Op<Tensor(const Tensor&, const Shape&)> reshape{"reshape"}, view{"view"},

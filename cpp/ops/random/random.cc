@@ -111,6 +111,8 @@ Tensor dropout(const Tensor& input, double p, bool train) {
   if (p == 1) return mul(input, Tensor(0.0));
   const Tensor given = is_floating(input.dtype()) ? input
                                                   : to_dtype(input, default_dtype());
+  // Of a plan each run takes numbers of its own.
+  if (given.storage().is_symbolic()) return dropout_from(given, reserve_numbers(given), p);
   const RandomStream stream = input.is_meta() ? RandomStream{}
                                               : reserve_random(uint64_t(input.numel()));
   return dropout_at(given, p, int64_t(stream.seed), int64_t(stream.first));
@@ -223,6 +225,29 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   [](const Tensor& grad, double p, int64_t seed, int64_t position) {
                     return dropout_at(grad, p, seed, position);
                   });
+  m.def("_reserve_numbers(Tensor self) -> Tensor")
+      .doc("The seed of the stream and its position, in int64; takes one number for each "
+           "element of self.")
+      .shape([](const Tensor& self) { return Spec{Shape{2}, DType::Int64, self.device()}; })
+      .non_differentiable()
+      .in_program_order();
+  m.def("_dropout_from(Tensor self, Tensor place, float p) -> Tensor")
+      .doc("dropout() by the numbers that _reserve_numbers() took.")
+      .keeps_order()
+      .dtypes(kFloatDTypes)
+      .dtypes("place", DTypeSet{DType::Int64})
+      .element_cost(1)
+      .shape([](const Tensor& self, const Tensor& place, double p) {
+        PKG_CHECK(place.sizes() == Shape{2}, ValueError,
+                  "[_dropout_from] expected a seed and a position, got shape ",
+                  place.sizes(), ".");
+        PKG_CHECK(p >= 0 && p < 1, ValueError, "[_dropout_from] expected p in [0, 1), got ",
+                  p, ".");
+        return self.spec();
+      })
+      .derivative("self", "place p", [](const Tensor& grad, const Tensor& place, double p) {
+        return dropout_from(grad, place, p);
+      });
 }
 
 }  // namespace

@@ -253,12 +253,25 @@ void dropout_kernel(Tensor& out, const Tensor& self, double p, int64_t seed,
   });
 }
 
+void reserve_kernel(Tensor& out, const Tensor& self) {
+  const RandomStream stream = reserve_random(uint64_t(self.numel()));
+  out.data<int64_t>()[0] = int64_t(stream.seed);
+  out.data<int64_t>()[1] = int64_t(stream.first);
+}
+void dropout_from_kernel(Tensor& out, const Tensor& self, const Tensor& place, double p) {
+  const Tensor numbers = as_contiguous(place);
+  const int64_t* at = numbers.data<int64_t>();
+  dropout_kernel(out, self, p, at[0], at[1]);
+}
+
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("uniform", uniform_kernel);
   m.impl("normal", normal_kernel);
   m.impl("_integers", integers_kernel);
   m.impl("bernoulli", bernoulli_kernel);
   m.impl("_dropout", dropout_kernel);
+  m.impl("_reserve_numbers", reserve_kernel);
+  m.impl("_dropout_from", dropout_from_kernel);
 }
 
 }  // namespace
