@@ -32,6 +32,10 @@ void set_grad(const Tensor& tensor, const Tensor& grad) {
             "assigned grad has data of a different size or type: expected ", tensor.sizes(),
             " ", tensor.dtype(), ", got ", grad.sizes(), " ", grad.dtype());
   PKG_CHECK(!grad.is_same(tensor), RuntimeError, "can't assign Variable as its own grad");
+  PKG_CHECK(
+      !grad.storage().is_symbolic() || tensor.storage().is_symbolic(), TypeError,
+      "[set_grad] expected a tensor with values, got a symbol, which has none outside "
+      "of its graph.");
   tensor.make_autograd().grad_cell().exchange(grad.ref());
 }
 

@@ -181,6 +181,19 @@ class Executable::Frame {
     }
   }
 
+  static std::vector<Value> shared(std::vector<Value> args) {
+    const auto another = [](Tensor& tensor) {
+      if (tensor.defined()) tensor = share(tensor);
+    };
+    for (Value& value : args) {
+      if (auto* tensor = std::get_if<Tensor>(&value)) another(*tensor);
+      if (auto* list = std::get_if<TensorList>(&value)) {
+        for (size_t k = 0; k < list->size(); ++k) another((*list)[k]);
+      }
+    }
+    return args;
+  }
+
   void run(size_t s) {
     Step& step = steps_[s];
     for (const size_t b : step.awaits) await(b);
@@ -192,11 +205,13 @@ class Executable::Frame {
       plan_.captures[capture].bump_version();
     }
     try {
+      std::vector<Value> own;  // what is kept of these is no tensor of a frame
+      if (step.may_keep) own = shared(step.args);
       if (step.computes) {
-        return detail::compute(*step.op, *step.kernel, step.args, step.results,
-                               step.dtypes);
+        return detail::compute(*step.op, *step.kernel, step.may_keep ? own : step.args,
+                               step.results, step.dtypes);
       }
-      std::vector<Value> args = step.args;
+      std::vector<Value> args = step.may_keep ? std::move(own) : step.args;
       Stack stack(args);
       step.kernel->boxed(*step.op, *step.kernel, KeySet(DispatchKey::CPU), stack);
       if (step.goes_on) take(plan_.steps[s], stack);

@@ -22,6 +22,7 @@
 #include "dispatcher/unknown_size.h"
 #include "framework/calling.h"
 #include "graph/graph.h"
+#include "tensor/generator.h"
 
 namespace pkg::graph {
 namespace {
@@ -318,6 +319,7 @@ bool schedules_itself(const Operator& op) {
 
 std::vector<OutputSpec> infer(const Node& node) {
   UseKeys plain{LocalKeys{{}, KeySet{DispatchKey::Autograd, DispatchKey::Profiler}}};
+  const RandomTrial trial;
   if (const auto* data = framework::definition_of(*node.op)) {
     return by_definition(node, *data);
   }

@@ -8,6 +8,7 @@
 
 #include "dispatcher/domain.h"
 #include "dispatcher/library.h"
+#include "dispatcher/plain_kernel.h"
 #include "graph/evaluate.h"
 #include "graph/fusion.h"
 #include "graph/same_call.h"
@@ -111,6 +112,16 @@ class Recorder {
   void going_on(const Operator& op, const Kernel& kernel, Stack& stack);
   void add(Step step) {
     step.node = node_;
+    step.may_keep = !step.goes_on && detail::is_plain(*step.kernel);
+    for (const Value& arg : step.args) {
+      if (!step.may_keep) break;
+      for_each_tensor(arg, [&](const Tensor& tensor) {
+        const int number = buffer_of(tensor);
+        if (number < 0) return;
+        Buffer& buffer = plan_.buffers[size_t(number)];
+        if (buffer.kind == Buffer::Kind::Temporary) buffer.kind = Buffer::Kind::Result;
+      });
+    }
     for (size_t i = 0; i < step.args.size(); ++i) {
       if (!step.op->schema.arguments[i].written) continue;
       for_each_tensor(step.args[i], [&](const Tensor& tensor) {

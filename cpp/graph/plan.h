@@ -21,7 +21,8 @@ struct Buffer {
     Temporary,  ///< a place in the slab of the run
     Local,      ///< of a chunk of a fused step: fusion.h
     Made,       ///< by a step that makes its results itself: Note [Steps that go on]
-    Result,     ///< given away after the run: what is fetched, new values of variables
+    Result,     ///< given away: what is fetched, new values of variables, and what a kernel
+                ///< gets that may keep it, as Python's
   };
   Kind kind = Kind::Temporary;
   int64_t nbytes = 0;
@@ -49,6 +50,7 @@ struct Step {
   const Node* node = nullptr;  ///< that it is made for
   bool computes = true;        ///< else: a function that writes to its arguments only
   bool goes_on = false;        ///< else: its results are there when it returns
+  bool may_keep = false;       ///< tensors that it gets: its kernel is not one of ours
   std::vector<size_t> awaits;  ///< buffers of steps that go on, which nobody awaited before
   std::vector<size_t> writes;  ///< captured tensors that it writes to
   std::vector<Value> args;

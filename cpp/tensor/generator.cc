@@ -13,6 +13,7 @@ namespace {
 constinit std::mutex g_mutex;
 const detail::HeldOverFork g_held{detail::ForkLock::Random, g_mutex};
 RandomStream g_stream{std::random_device{}(), 0};
+thread_local int t_trials = 0;
 
 }  // namespace
 
@@ -34,8 +35,11 @@ void set_random_state(RandomStream state) {
 RandomStream reserve_random(uint64_t count) {
   std::lock_guard lock(g_mutex);
   const RandomStream taken = g_stream;
-  g_stream.first += count;
+  if (t_trials == 0) g_stream.first += count;
   return taken;
 }
+
+RandomTrial::RandomTrial() { ++t_trials; }
+RandomTrial::~RandomTrial() { --t_trials; }
 
 }  // namespace pkg

@@ -22,4 +22,13 @@ void set_random_state(RandomStream state);
 /// Takes `count` positions that nobody else gets, one for each number.  Thread-safe.
 RandomStream reserve_random(uint64_t count);
 
+/// While it lives, calls of this thread take no numbers away: they are made to see what a
+/// result is like.
+class RandomTrial {
+ public:
+  RandomTrial();
+  RandomTrial(const RandomTrial&) = delete;
+  ~RandomTrial();
+};
+
 }  // namespace pkg

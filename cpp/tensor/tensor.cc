@@ -141,6 +141,10 @@ void set_data(const Tensor& tensor, const Tensor& source) {
       !tensor.requires_grad() || is_floating(source.dtype()), RuntimeError,
       "[set_data] expected a floating dtype for a tensor that requires gradients, got ",
       source.dtype(), ".");
+  PKG_CHECK(
+      !source.storage().is_symbolic() || tensor.storage().is_symbolic(), TypeError,
+      "[set_data] expected a tensor with values, got a symbol, which has none outside "
+      "of its graph. Use x.copy_(value), which is done in each run.");
   TensorImpl& impl = *tensor.impl();
   if (!impl.own_version) impl.own_version = Ref<VersionCounter>::make(tensor.version());
   impl.storage = source.impl()->storage;

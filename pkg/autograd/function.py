@@ -25,6 +25,10 @@ from .._binding import core
 from ..tensor import Tensor
 from .grad_mode import is_grad_enabled, no_grad
 
+#: Of pkg.graph: what the caller gets of results that are symbols, or None; takes the
+#: class, ctx, the arguments and the results.
+in_graph: Callable[..., tuple[Any, ...] | None] | None = None
+
 
 class FunctionCtx:
     """What ``forward`` hands to ``backward``: tensors through ``save_for_backward``,
@@ -129,6 +133,10 @@ class Function:
                 setup(ctx, args, result)
         single = not isinstance(result, tuple)
         results = (result,) if single else result
+        if in_graph is not None and is_grad_enabled():
+            symbols = in_graph(cls, ctx, args, results)
+            if symbols is not None:
+                return symbols[0] if single else symbols
         if not {id(t) for t in ctx._dirty} <= {id(t) for t in results}:
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not "

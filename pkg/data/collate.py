@@ -27,12 +27,12 @@ def default_collate(batch: Sequence[Any]) -> Any:
         return ops.stack(list(batch))
     if is_array(first) or hasattr(first, "__dlpack__"):  # NumPy's scalars, too
         return _stack_arrays(batch)
-    if isinstance(first, bool):
-        return core.tensor(list(batch))
-    if isinstance(first, float):
-        return core.tensor(list(batch), dtype=core.float64)
-    if isinstance(first, int):
-        return core.tensor(list(batch), dtype=core.int64)
+    if isinstance(first, (bool, int, float)):
+        kinds = {type(sample) for sample in batch}
+        if kinds <= {bool}:
+            return core.tensor(list(batch))
+        whole = all(issubclass(kind, int) for kind in kinds)
+        return core.tensor(list(batch), dtype=core.int64 if whole else core.float64)
     if isinstance(first, (str, bytes)):
         return list(batch)
     if isinstance(first, Mapping):

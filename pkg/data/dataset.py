@@ -143,10 +143,15 @@ def random_split(
             sizes[i % len(sizes)] += 1
     else:
         sizes = [int(length) for length in lengths]
-        if sum(lengths) != total or min(sizes) < 0:
+        if any(size != length or size < 0 for size, length in zip(sizes, lengths)):
+            raise ValueError(
+                "[random_split] expected lengths that are whole and at least 0, or "
+                f"fractions that sum to 1, got {lengths}."
+            )
+        if sum(sizes) != total:
             raise ValueError(
                 "Sum of input lengths does not equal the length of the input dataset! "
-                f"({sum(lengths)} and {total})"
+                f"({sum(sizes)} and {total})"
             )
     order = stream(generator).permutation(total)
     ends = list(accumulate(sizes))

@@ -38,21 +38,23 @@ class DataLoader:
         worker_init_fn: Callable[[int], Any] | None = None,
         generator: Generator | None = None,
         *,
-        prefetch_factor: int = 2,
+        prefetch_factor: int | None = None,
         persistent_workers: bool = False,
     ) -> None:
         """Take a dataset and how to cut it.
 
         batch_size: None yields single samples.  generator: makes shuffling repeatable
         (else the library's stream).  num_workers: threads that prepare
-        ``prefetch_factor`` batches each ahead, in the same order; worker_init_fn is
-        called with its number in each.  pin_memory, persistent_workers: without effect,
-        as threads share memory and start at once.
+        ``prefetch_factor`` batches each ahead (None: 2), in the same order;
+        worker_init_fn is called with its number in each, of an IterableDataset in none.
+        pin_memory, persistent_workers: without effect, as threads share memory and
+        start at once.
         """
         if num_workers < 0:
             raise ValueError(
                 f"[DataLoader] expected num_workers >= 0, got {num_workers}."
             )
+        prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
         if prefetch_factor < 1:
             raise ValueError(
                 f"[DataLoader] expected prefetch_factor >= 1, got {prefetch_factor}."

@@ -7,7 +7,7 @@ runs what it is asked for, with values for placeholders, and keeps those of vari
 
 from __future__ import annotations
 
-from . import errors as errors
+from . import errors as errors, own_functions as own_functions
 from .building import (
     Graph as Graph,
     get_default_graph as get_default_graph,

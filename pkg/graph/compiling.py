@@ -8,7 +8,7 @@ import contextlib
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled
@@ -16,7 +16,7 @@ from ..tensor import Tensor
 from ..type_info import get_default_dtype
 from .entering import is_building
 from .guards import Guards, modules_of
-from .structures import flatten
+from .structures import flatten, kind_of
 from .symbols import Symbol
 from .tracing import TracedFunction, key_of, words_of
 
@@ -68,8 +68,7 @@ class CompiledFunction:
             for tensor in args:
                 key += (tensor.dtype, tensor.ndim if self._dynamic else tensor.shape)
             return tuple(key)
-        structure = _structure([args, kwargs])
-        key += (structure, key_of(leaves, self._dynamic))
+        key += (kind_of([args, kwargs]), key_of(leaves, self._dynamic))
         for leaf in leaves:
             for module in modules_of(leaf):
                 key += self._guards.of_module(module, kept)
@@ -179,14 +178,6 @@ def _buffers_of(values: list[Any]) -> Iterator[None]:
             f"assigns symbols to {', '.join(wrong)}. Use self.{wrong[0].split('.')[1]}"
             ".copy_(value), which is done in each run."
         )
-
-
-def _structure(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return tuple((key, _structure(part)) for key, part in sorted(value.items()))
-    if isinstance(value, (list, tuple)):
-        return (type(value), *(_structure(part) for part in value))
-    return None
 
 
 def _are_tensors(args: Any, kwargs: Any) -> bool:

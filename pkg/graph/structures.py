@@ -3,18 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import copy
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
-__all__ = ["flatten", "outline", "pack"]
+__all__ = ["flatten", "kind_of", "outline", "pack", "words_of_kind"]
 
 
 def _parts(value: Any) -> list[Any] | None:
     if isinstance(value, (list, tuple)):
         return list(value)
     if isinstance(value, Mapping):
-        return [value[key] for key in sorted(value)]
+        return [value[key] for key in _sorted(value)]
     return None
+
+
+def _sorted(keys: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(keys)
+    except TypeError:  # of several types
+        return sorted(keys, key=lambda key: (type(key).__qualname__, repr(key)))
 
 
 def flatten(value: Any) -> list[Any]:
@@ -30,8 +38,31 @@ def outline(value: Any) -> Any:
     parts = _parts(value)
     if parts is None:
         return "."
-    keys = sorted(value) if isinstance(value, Mapping) else None
+    keys = _sorted(value) if isinstance(value, Mapping) else None
     return keys, [outline(part) for part in parts]
+
+
+def kind_of(value: Any) -> Any:
+    """The same for all values that code sees as of one structure: types, and keys with
+    their types and their order."""
+    if isinstance(value, Mapping):
+        entries = ((type(key), key, kind_of(part)) for key, part in value.items())
+        return (type(value), *entries)
+    if isinstance(value, (list, tuple)):
+        return (type(value), *(kind_of(part) for part in value))
+    return None
+
+
+def words_of_kind(kind: Any) -> str:
+    """Such a kind of [args, kwargs] for a reader, with a dot for each value."""
+    if kind is None:
+        return "."
+    of, *parts = kind
+    if issubclass(of, Mapping):
+        entries = (f"{key!r}: {words_of_kind(part)}" for _, key, part in parts)
+        return f"{'' if of is dict else of.__name__}{{{', '.join(entries)}}}"
+    words = ", ".join(map(words_of_kind, parts))
+    return f"[{words}]" if issubclass(of, list) else f"({words})"
 
 
 def pack(structure: Any, leaves: Iterable[Any]) -> Any:
@@ -41,10 +72,16 @@ def pack(structure: Any, leaves: Iterable[Any]) -> Any:
 
 def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
     if isinstance(structure, Mapping):
-        made = {key: _pack(structure[key], leaves) for key in sorted(structure)}
+        made = {key: _pack(structure[key], leaves) for key in _sorted(structure)}
         ordered = {key: made[key] for key in structure}
         kind: Any = type(structure)
-        return ordered if kind is dict else kind(ordered)
+        if kind is dict:
+            return ordered
+        if not isinstance(structure, MutableMapping):
+            return kind(ordered)
+        filled = copy.copy(structure)  # with what it has beside, as a default
+        filled.update(ordered)
+        return filled
     if isinstance(structure, (list, tuple)):
         parts = [_pack(part, leaves) for part in structure]
         if hasattr(structure, "_fields"):

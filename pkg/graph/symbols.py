@@ -72,8 +72,11 @@ class Symbol(Tensor):
 
     @property
     def device(self) -> Any:  # type: ignore[override]
-        """As it was written where the operation was made."""
-        return core.OperationHandle.of(self).device()
+        """As it was written where the operation was made; where a function is traced
+        that of its tensors."""
+        written = core.OperationHandle.of(self).device()
+        traced = not written and self.graph._whole().keeps_history
+        return core.device("cpu") if traced else written
 
     @property
     def shape(self) -> TensorShape:  # type: ignore[override]

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import collections
+import inspect
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..arrays import is_array
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from ..tensor import Tensor
 from .building import Graph
 from .entering import building
 from .functions import placeholder
 from .sessions import Session
-from .structures import flatten, pack
+from .structures import flatten, kind_of, pack, words_of_kind
 from .symbols import Symbol
 
 __all__ = ["TracedFunction", "held", "key_of", "trace", "words_of"]
@@ -41,6 +43,7 @@ class TracedFunction:
         given = [args, kwargs]
         leaves = flatten(given)
         self._key = key_of(leaves, dynamic)
+        self._structure = kind_of(given)
         with self.graph.as_default(), set_grad_enabled(grad), building():
             made = [_placeholder_for(leaf, dynamic) for leaf in leaves]
             symbols = [symbol for symbol in made if symbol is not None]
@@ -53,6 +56,7 @@ class TracedFunction:
                 result = function(*given_args, **given_kwargs)
             finally:
                 self.graph._handle.end_trace()
+        _check_results(result)
         operations = self.graph.get_operations()
         # What calls refer to; of loops and choices their bodies do, so nobody knows.
         self._tensors = [
@@ -77,6 +81,13 @@ class TracedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives; ValueError for arguments of another kind."""
         leaves = flatten([args, kwargs])
+        if kind_of([args, kwargs]) != self._structure:
+            raise ValueError(
+                "[trace] expected arguments in the structure that the function was "
+                f"traced with: {words_of_kind(self._structure)}; got "
+                f"{words_of_kind(kind_of([args, kwargs]))}. Use compile for several "
+                "kinds."
+            )
         if key_of(leaves, self._dynamic) != self._key:
             raise ValueError(
                 "[trace] expected arguments like those that the function was traced "
@@ -93,6 +104,12 @@ class TracedFunction:
             or any(tensor.requires_grad for tensor in self._tensors)
             or any(_wants_gradient(ref()) for ref in self._guarded)
         )
+        if recorded and self.graph._without_backward:
+            raise NotImplementedError(
+                f"[compile] {self.graph._without_backward[0]}.apply() has a backward "
+                "of its own, which a compiled function does not call. Use the function "
+                "itself where gradients are wanted, or this one under pkg.no_grad()."
+            )
         run = self._callable.run_recorded if recorded else self._callable.run
         values = run(list(tensors))
         if isinstance(self._result, Symbol):
@@ -109,6 +126,32 @@ class TracedFunction:
         weak = [tensor for tensor in self._tensors if id(tensor) in numbers]
         self._tensors = [t for t in self._tensors if id(t) not in numbers]
         self._guarded = [weakref.ref(tensor) for tensor in weak]
+
+
+def _check_results(result: Any) -> None:
+    """TypeError for what would give symbols to who calls."""
+    for leaf in flatten(result):
+        kind = type(leaf).__name__
+        later = inspect.isgenerator, inspect.isasyncgen, inspect.isawaitable
+        if any(is_such(leaf) for is_such in later):
+            raise TypeError(
+                "[trace] expected a function that gives its results, got a "
+                f"{kind}: what runs later is not traced."
+            )
+        inside = leaf if isinstance(leaf, (set, frozenset)) else _attributes(leaf)
+        if not isinstance(leaf, Symbol) and any(isinstance(v, Symbol) for v in inside):
+            raise TypeError(
+                "[trace] expected results in lists, tuples and dicts, got a "
+                f"{kind} with symbols. Make it of what the traced function gives."
+            )
+
+
+def _attributes(value: Any) -> list[Any]:
+    if isinstance(value, (Tensor, type)) or inspect.isroutine(value):
+        return []
+    slots = [n for c in type(value).__mro__ for n in vars(c).get("__slots__", ())]
+    found = [getattr(value, name, None) for name in slots]
+    return [*found, *getattr(value, "__dict__", {}).values()]
 
 
 def _wants_gradient(tensor: Any) -> bool:
@@ -133,9 +176,22 @@ def key_of(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
             leaf.device,
         )
         if isinstance(leaf, Tensor)
-        else (type(leaf), leaf.hex() if isinstance(leaf, float) else leaf)
+        else (type(leaf), _told_apart(leaf))
         for leaf in leaves
     )
+
+
+def _told_apart(leaf: Any) -> Any:
+    """What differs wherever code sees another value: 0.0 is not -0.0."""
+    if isinstance(leaf, float):
+        return leaf.hex()
+    if isinstance(leaf, complex):
+        return leaf.real.hex(), leaf.imag.hex()
+    if isinstance(leaf, frozenset):
+        return frozenset((type(one), _told_apart(one)) for one in leaf)
+    if is_array(leaf) and type(leaf).__hash__ is not None and hasattr(leaf, "tobytes"):
+        return leaf.dtype.str, leaf.tobytes()  # NumPy's scalars
+    return leaf
 
 
 def words_of(key: tuple[Any, ...]) -> str:

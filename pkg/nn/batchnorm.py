@@ -81,14 +81,17 @@ class _BatchNorm(_Affine):
                 f"{input.ndim}D input)"
             )
         share = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None:
+        counts = self.training and self.track_running_stats
+        if counts and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
                 share = 1.0 / self.num_batches_tracked.item()
+        # Who switches tracking off later still has the statistics for eval().
+        tracked = not self.training or self.track_running_stats
         return F.batch_norm(
             input,
-            self.running_mean,
-            self.running_var,
+            self.running_mean if tracked else None,
+            self.running_var if tracked else None,
             self.weight,
             self.bias,
             self.training or self.running_mean is None,

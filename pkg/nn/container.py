@@ -82,9 +82,15 @@ class _Listed(Module):
         return list(self._modules)[index]
 
     def _put(self, modules: dict[str, Module]) -> None:
+        before = dict(self._modules)
         self._modules.clear()
-        for name, module in modules.items():
-            self.add_module(name, module)
+        try:
+            for name, module in modules.items():
+                self.add_module(name, module)
+        except BaseException:  # it is as it was
+            self._modules.clear()
+            self._modules.update(before)
+            raise
 
     def _like(self, modules: dict[str, Module]) -> Any:
         raise NotImplementedError

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,8 @@ Pair = int | Sequence[int]
 
 
 def _pair(value: Pair, name: str) -> tuple[int, int]:
-    pair = (value, value) if isinstance(value, int) else tuple(value)
+    one = isinstance(value, (int, numbers.Integral))
+    pair: Sequence[Any] = (value, value) if one else tuple(value)  # type: ignore[arg-type]
     if len(pair) != 2:
         raise ValueError(
             f"[Conv2d] expected {name} of one or two numbers, got {len(pair)} "

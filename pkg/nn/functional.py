@@ -7,6 +7,8 @@ in losses.py and appear here too.
 
 from __future__ import annotations
 
+import numbers
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -190,7 +192,10 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
             "[embedding] expected padding_idx to be within num_embeddings, got "
             f"{padding_idx} (num_embeddings={weight.shape[0]})."
         )
-    padding = ops.unsqueeze(input == padding_idx % weight.shape[0], -1)
+    # Of tensors % has the sign of the divisor, as in Python.
+    padding = ops.unsqueeze(
+        ops.remainder(input, weight.shape[0]) == padding_idx % weight.shape[0], -1
+    )
     return ops.where(padding, rows.detach(), rows)
 
 
@@ -261,12 +266,26 @@ def _conv(
     )
 
 
+def _sides(value: Pair, count: int, name: str) -> tuple[int, ...]:
+    """A number for each of ``count`` sides, of one for all or one for each."""
+    if isinstance(value, (int, numbers.Integral)):
+        return (int(value),) * count
+    found = tuple(operator.index(number) for number in value)
+    if len(found) == 1:
+        return found * count
+    if len(found) != count:
+        raise RuntimeError(
+            f"expected {name} of 1 or {count} numbers, got {len(found)} "
+            f"({name}={value!r})."
+        )
+    return found
+
+
 def _pad_same(input: Tensor, weight: Tensor, stride: Pair, dilation: Pair) -> Tensor:
-    steps = (stride,) if isinstance(stride, int) else stride
-    if any(step != 1 for step in steps):
-        raise ValueError("padding='same' is not supported for strided convolutions")
     kernel = weight.shape[2:]
-    gaps = (dilation,) * len(kernel) if isinstance(dilation, int) else dilation
+    if any(step != 1 for step in _sides(stride, len(kernel), "stride")):
+        raise ValueError("padding='same' is not supported for strided convolutions")
+    gaps = _sides(dilation, len(kernel), "dilation")
     # The last dimension first; an odd total leaves one more behind than before.
     borders: list[int] = []
     for gap, size in zip(reversed(gaps), reversed(kernel)):
@@ -303,18 +322,15 @@ def _max_pool(
     stride: Pair | None,
     padding: Pair,
 ) -> Tensor:
-    sides = ndim - 2
-    kernel, border = (
-        (n,) * sides if isinstance(n, int) else tuple(n) * (sides // len(n))
-        for n in (kernel_size, padding)
-    )
+    kernel = _sides(kernel_size, ndim - 2, "kernel_size")
+    border = _sides(padding, ndim - 2, "padding")
     if any(2 * edge > size for edge, size in zip(border, kernel)):
         raise RuntimeError(
             f"[{op.__name__}] expected padding of at most half the kernel size, got "
             f"{padding} (kernel_size={kernel_size})."
         )
-    stride = kernel_size if stride is None else stride
-    return _with_batch(lambda x: op(x, kernel_size, stride, padding), input, ndim)
+    step = kernel if stride is None else _sides(stride, ndim - 2, "stride")
+    return _with_batch(lambda x: op(x, kernel, step, border), input, ndim)
 
 
 def instance_norm(

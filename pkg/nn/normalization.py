@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,9 @@ __all__ = ["Dropout", "LayerNorm", "RMSNorm"]
 
 
 def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    one = isinstance(shape, (int, numbers.Integral))
+    sizes: Any = (shape,) if one else shape
+    return tuple(int(size) for size in sizes)
 
 
 class LayerNorm(Module):

@@ -77,6 +77,13 @@ def load_state(
                 f"{tuple(given.shape)} from the state_dict, the shape in current model "
                 f"is {tuple(tensor.shape)}."
             )
+        elif given.device.type == "meta" != tensor.device.type:
+            problems.append(f"{name}: expected a tensor with values, got one on meta.")
+        elif _is_repeated(tensor):
+            problems.append(
+                f"{name}: the tensor in current model shows one element in several "
+                "places (expand): copy it first."
+            )
     if problems:
         raise RuntimeError(
             f"Error(s) in loading state_dict for {type(module).__name__}:\n\t"
@@ -87,6 +94,10 @@ def load_state(
             if name in state:
                 tensor.copy_(state[name])
     return IncompatibleKeys(missing, unexpected)
+
+
+def _is_repeated(tensor: Tensor) -> bool:
+    return any(n > 1 and step == 0 for n, step in zip(tensor.shape, tensor.stride()))
 
 
 def _quoted(names: list[str]) -> str:

@@ -49,16 +49,20 @@ class Adam(Optimizer):
     ) -> None:
         # Parameters that have made equally many steps share a call: usually all do.
         by_step: dict[int, list[int]] = {}
+        entries, fresh = [], False
         for i, param in enumerate(params):
-            state = self.state[param]
-            if not state:
-                state["step"] = 0
-                state["exp_avg"] = ops.zeros_like(param)
-                state["exp_avg_sq"] = ops.zeros_like(param)
-            state["step"] += 1
-            by_step.setdefault(state["step"], []).append(i)
+            entry = self.state[param]
+            if not entry:
+                fresh = True
+                entry = {
+                    "step": 0,
+                    "exp_avg": ops.zeros_like(param),
+                    "exp_avg_sq": ops.zeros_like(param),
+                }
+            entries.append(entry)
+            by_step.setdefault(int(entry["step"]) + 1, []).append(i)
         for step, some in by_step.items():
-            states = [self.state[params[i]] for i in some]
+            states = [entries[i] for i in some]
             ops._adam_step_(
                 [params[i] for i in some],
                 [grads[i] for i in some],
@@ -72,6 +76,11 @@ class Adam(Optimizer):
                 step,
                 self._decoupled,
             )
+            for state in states:  # when the step was made
+                state["step"] = step
+        if fresh:
+            for param, entry in zip(params, entries):
+                self.state[param].update(entry)
 
 
 class AdamW(Adam):

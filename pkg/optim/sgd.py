@@ -65,19 +65,22 @@ class SGD(Optimizer):
             return
         # The first sum is the gradient itself, whatever the dampening.
         fresh = [not entry for entry in entries]
-        for param, entry in zip(params, entries):
-            if not entry:
-                entry["momentum_buffer"] = ops.zeros_like(param)
+        momenta = [
+            ops.zeros_like(param) if is_fresh else entry["momentum_buffer"]
+            for param, entry, is_fresh in zip(params, entries, fresh)
+        ]
         for first, dampening in ((True, 0.0), (False, damp)):
             some = [i for i, is_fresh in enumerate(fresh) if is_fresh == first]
             if some:
                 ops._sgd_step_(
                     [params[i] for i in some],
                     [grads[i] for i in some],
-                    [entries[i]["momentum_buffer"] for i in some],
+                    [momenta[i] for i in some],
                     lr,
                     momentum,
                     dampening,
                     decay,
                     nesterov,
                 )
+            for i in some:  # kept when the step was made
+                entries[i]["momentum_buffer"] = momenta[i]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import threading
 
@@ -82,6 +83,32 @@ def test_gradients_shapes_graphs_and_large_tensors(scale):
     assert [o.type for o in graph.get_operations()].count(scale._name) == 1
     big = pkg.randn(3_000_000)
     pkg.testing.assert_close(scale(big * 2), big * 4)
+
+
+def test_what_a_kernel_keeps_of_its_arguments_stays_as_it_was():
+    """A tensor, and a view, of what is fed, of what is made on the way, in a plan."""
+    kept = []
+
+    def keep(x):
+        kept.append((x, x[1:]))
+        return x * 2
+
+    op = custom_op(fresh(), keep, mutates_args=(), schema="(Tensor x) -> Tensor")
+    op.register_fake(lambda x: pkg.empty_like(x))
+    compiled = pkg.compile(lambda x: (op(op(x * 3) + 0) * x, op(x) - 1))
+    expected = []
+    for k in range(4):
+        x = pkg.ones(2) * (k + 1)
+        results = [value.tolist() for value in compiled(x)]
+        assert results == [[12 * (k + 1) ** 2] * 2, [2 * k + 1] * 2]
+        expected += [3 * (k + 1), 6 * (k + 1), k + 1]
+        del x
+    gc.collect()
+    pkg.ones(10_000).sum().item()
+    found = sorted(whole.tolist() for whole, _ in kept)
+    assert found == sorted([n, n] for n in expected)
+    assert all(part.tolist() == whole.tolist()[1:] for whole, part in kept)
+    kept.clear()
 
 
 def test_without_a_fake_kernel():

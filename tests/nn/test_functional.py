@@ -118,6 +118,58 @@ def test_conv1d(dilation):
         F.conv1d(x_, w_, padding="same", stride=2)
 
 
+def test_numbers_for_each_side():
+    """One for all, of NumPy's too; the wrong count of them is an error by name."""
+    image, weight = pkg.ones(1, 1, 8, 8), pkg.ones(1, 1, 3, 3)
+    for dilation in (2, (2,), [2, 2], np.int64(2)):
+        assert F.conv2d(image, weight, padding="same", dilation=dilation).shape == (
+            *(1, 1, 8, 8),
+        )
+    for size in (2, (2,), np.int64(2)):
+        assert F.max_pool2d(image, size).shape == (1, 1, 4, 4)
+    for options in (
+        {"kernel_size": []},
+        {"kernel_size": 2, "padding": ()},
+        {"kernel_size": 2, "stride": (1, 1, 1)},
+    ):
+        with pytest.raises(RuntimeError, match="of 1 or 2 numbers"):
+            F.max_pool2d(image, **options)
+    assert pkg.nn.LayerNorm(np.int64(4))(pkg.ones(2, 4)).shape == (2, 4)
+    assert pkg.nn.Conv2d(1, 1, np.int64(3))(image).shape == (1, 1, 6, 6)
+
+
+def test_images_without_elements_have_gradients():
+    for shape in ((1, 3, 0, 4), (0, 3, 4, 4), (2, 3, 0, 0), (1, 3, 4, 0)):
+        for groups in (1, 3):
+            x = pkg.zeros(*shape, requires_grad=True)
+            w = pkg.ones(6, 3 // groups, 1, 1, requires_grad=True)
+            F.conv2d(x, w, padding=1, groups=groups).sum().backward()
+            assert w.grad.tolist() == pkg.zeros_like(w).tolist()
+            assert x.grad.shape == shape
+    x, w = pkg.zeros(1, 3, 0), pkg.ones(6, 3, 1, requires_grad=True)
+    F.conv1d(x, w, padding=1).sum().backward()
+    assert w.grad.abs().sum().item() == 0
+
+
+def test_losses_of_no_classes_are_zero():
+    for dtype in (pkg.float32, pkg.float64, pkg.float16):
+        pkg.full((64,), 3.0, dtype=dtype).sum().item()  # leaves its memory
+        losses = F.cross_entropy(
+            *(pkg.zeros(64, 0, dtype=dtype), pkg.full((64,), 1)),
+            ignore_index=1,
+            reduction="none",
+        )
+        assert losses.tolist() == [0.0] * 64
+
+
+def test_a_padding_row_that_is_counted_from_the_end():
+    for padding in (3, -1):
+        weight = pkg.ones(4, 2, requires_grad=True)
+        index = pkg.tensor([-1, 3, 2, -2])
+        F.embedding(index, weight, padding).sum().backward()
+        assert weight.grad.tolist() == [[0, 0], [0, 0], [2, 2], [0, 0]]
+
+
 def test_pools_of_one_dimension():
     """Batched and single; a border of more than half the window is an error."""
     x = rows(2, 3, 8)

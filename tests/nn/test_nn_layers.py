@@ -157,6 +157,16 @@ def test_norm_layers_start_plain_and_have_optional_parameters():
     assert list(nn.RMSNorm(3, elementwise_affine=False).state_dict()) == []
 
 
+def test_batch_norm_that_stops_tracking_keeps_its_statistics():
+    layer = nn.BatchNorm1d(2)
+    layer(pkg.randn(8, 2))
+    before = {name: value.tolist() for name, value in layer.state_dict().items()}
+    layer.track_running_stats = False
+    layer(pkg.randn(8, 2) + 5)
+    after = {name: value.tolist() for name, value in layer.state_dict().items()}
+    assert after == before
+
+
 def test_norm_layers_take_an_empty_batch():
     """Nothing comes out, and the parameters' gradients are zero."""
     for layer in (nn.LayerNorm(6), nn.RMSNorm(6), nn.BatchNorm1d(6)):

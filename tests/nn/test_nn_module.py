@@ -308,6 +308,30 @@ def test_sequential_indexes_slices_and_renumbers():
     assert list(named._modules) == ["b"]
 
 
+def test_a_container_is_as_it_was_when_an_insert_fails():
+    layers = [nn.ReLU(), nn.Tanh(), nn.Identity()]
+    for made in (nn.ModuleList(layers), nn.Sequential(*layers)):
+        for place in (0, 1, 3, -1):
+            with pytest.raises(TypeError):
+                made.insert(place, 3)
+            assert list(made) == layers and list(made._modules) == ["0", "1", "2"]
+
+
+def test_loading_what_cannot_be_copied_changes_nothing():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    before = [p.tolist() for p in net.parameters()]
+    state = {name: pkg.zeros(*p.shape) for name, p in net.state_dict().items()}
+    state["1.bias"] = pkg.zeros(2, device="meta")
+    with pytest.raises(RuntimeError, match=r"1\.bias: .* on meta"):
+        net.load_state_dict(state)
+    assert [p.tolist() for p in net.parameters()] == before
+    net.register_buffer("all_one", pkg.ones(1).expand(3))
+    state = {name: pkg.zeros(*p.shape) for name, p in net.state_dict().items()}
+    with pytest.raises(RuntimeError, match="all_one: .*several places"):
+        net.load_state_dict(state)
+    assert [p.tolist() for p in net.parameters()] == before
+
+
 def test_module_list_registers_and_prints_runs_of_equal_modules():
     layers = nn.ModuleList(nn.Linear(1, 1) for _ in range(3))
     layers.append(nn.ReLU())

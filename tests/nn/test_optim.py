@@ -240,6 +240,50 @@ def test_a_restored_optimizer_continues_exactly(make):
     np.testing.assert_array_equal(q.detach().numpy(), whole)
 
 
+@pytest.mark.parametrize(
+    "make, wrong",
+    [
+        (lambda p: optim.Adam(p, lr=0.1), "eps"),
+        (lambda p: optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.5), "lr"),
+    ],
+    ids=["Adam", "SGD"],
+)
+def test_a_step_that_fails_leaves_no_state(make, wrong):
+    results = []
+    for fails in (False, True):
+        p = nn.Parameter(pkg.ones(2))
+        optimizer = make([p])
+        p.grad = pkg.ones(2)
+        if fails:
+            good = optimizer.param_groups[0][wrong]
+            optimizer.param_groups[0][wrong] = "x"
+            with pytest.raises((TypeError, ValueError)):
+                optimizer.step()
+            optimizer.param_groups[0][wrong] = good
+            assert p.tolist() == [1, 1]
+        optimizer.step()
+        optimizer.step()
+        results.append(p.tolist())
+    assert results[0] == results[1]
+
+
+def test_states_of_pytorch_go_on():
+    """Its count of steps is a tensor, and functions are None."""
+    p = nn.Parameter(pkg.ones(2))
+    optimizer = optim.Adam([p], lr=0.1)
+    scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+    p.grad = pkg.ones(2)
+    optimizer.step()
+    state = optimizer.state_dict()
+    state["state"][0]["step"] = pkg.tensor(1.0)
+    optimizer.load_state_dict(state)
+    optimizer.step()
+    assert optimizer.state[p]["step"] == 2
+    scheduler.load_state_dict({**scheduler.state_dict(), "lr_lambdas": [None]})
+    scheduler.step()
+    assert optimizer.param_groups[0]["lr"] == 0.05
+
+
 def test_state_dict_numbers_parameters_and_loading_copies():
     a, b = nn.Parameter(pkg.ones([1])), nn.Parameter(pkg.ones([2]))
     optimizer = optim.Adam([{"params": [a]}, {"params": [b], "lr": 1.0}])

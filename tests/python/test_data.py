@@ -213,6 +213,23 @@ def test_collate_makes_batches_of_every_structure():
     assert isinstance(point, Point) and point.y.tolist() == [2, 4]
 
 
+def test_collate_of_ints_and_floats_keeps_the_fractions():
+    collate = pkg.data.default_collate
+    for batch in ([1, 2.5], [2.5, 1], [True, 2.5]):
+        made = collate(batch)
+        assert made.dtype == pkg.float64 and made.tolist() == batch
+    assert collate([True, 2]).dtype == pkg.int64
+    assert collate([{"a": 1}, {"a": 0.5}])["a"].tolist() == [1, 0.5]
+
+
+def test_random_split_loses_no_sample():
+    with pytest.raises(ValueError, match="whole and at least 0"):
+        data.random_split(range(10), [2.5, 7.5])
+    with pytest.raises(ValueError, match="whole and at least 0"):
+        data.random_split(range(10), [-1, 11])
+    assert data.random_split(range(0), []) == []
+
+
 def test_collate_refuses_uneven_and_unknown_samples():
     with pytest.raises(RuntimeError, match="equal size"):
         data.default_collate([(1, 2), (3,)])

@@ -92,4 +92,5 @@ class LRScheduler:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what ``state_dict`` returned; the optimiser restores its rates."""
-        vars(self).update(state_dict)
+        kept = {k: v for k, v in state_dict.items() if k not in self._not_saved}
+        vars(self).update(kept)

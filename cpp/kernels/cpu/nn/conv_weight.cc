@@ -133,7 +133,7 @@ void weight_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& input, co
     const int64_t blocks = std::clamp<int64_t>(
         std::min(kBlockElements / size, terms / kBlockTerms), 1, std::min(g.n, kBlocks));
     // Small maps of several samples together are as many terms as a panel is deep.
-    const int64_t near = kNearElements / (g.group_c * g.h * g.w);
+    const int64_t near = kNearElements / std::max<int64_t>(g.group_c * g.h * g.w, 1);
     const int64_t together = g.group_o == 1
                                  ? 1
                                  : std::clamp<int64_t>(

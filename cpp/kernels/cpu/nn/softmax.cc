@@ -231,6 +231,7 @@ void cross_entropy_kernel(Tensor& out, const Tensor& input, const Tensor& target
     const bool reduced = reduction != "none";
     std::vector<T, PoolAllocator<T>> parts(reduced ? size_t(count) : 0);
     T* losses = reduced ? parts.data() : to.data();
+    if (rows.length == 0) std::fill_n(losses, count, T(0));  // all of them are ignored
     const auto make = [&] {
       return Buffers<T>{RunBuffer<T>(in.room(group_room(rows))), {}, {}};
     };
