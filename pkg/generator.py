@@ -74,8 +74,9 @@ class Generator:
 
     def set_state(self, state: Any) -> None:
         """Continue from where ``get_state`` was called."""
-        self._seed = state[0]
-        self._random.setstate(state[1])
+        seed, rest = state
+        self._random.setstate(rest)
+        self._seed = seed
 
     def permutation(self, n: int) -> list[int]:
         """Return 0 to n - 1 in random order."""

@@ -65,6 +65,11 @@ def get_rng_state() -> Tensor:
 
 def set_rng_state(state: Tensor) -> None:
     """Go back to a state of ``get_rng_state``."""
+    if not isinstance(state, Tensor):
+        raise TypeError(
+            "[set_rng_state] expected a Tensor of get_rng_state(), got "
+            f"{type(state).__name__} (state)."
+        )
     values = state.tolist()
     if not isinstance(values, list) or len(values) != 2:
         raise ValueError(

@@ -14,6 +14,7 @@ from typing import Any
 from .._binding import core
 from ..random import get_rng_state, set_rng_state
 from ..tensor import Tensor
+from . import function as graphs
 from .function import Function, FunctionCtx
 from .grad_mode import enable_grad, is_grad_enabled
 
@@ -175,8 +176,10 @@ def checkpoint(
     A hook on a closed-over leaf also sees the gradient of the inner pass, so a hook
     that changes gradients should be on an argument instead.
     use_reentrant: taken for PyTorch's sake; either value gives the same gradients.
+    In a compiled function all is kept.
     """
-    if not is_grad_enabled():
+    # A compiled function has a history of its own, call by call.
+    if not is_grad_enabled() or graphs.is_traced():
         return function(*args, **kwargs)
     part = _Part(function, args, kwargs)
     state = get_rng_state() if preserve_rng_state else None

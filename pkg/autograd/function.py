@@ -28,6 +28,8 @@ from .grad_mode import is_grad_enabled, no_grad
 #: Of pkg.graph: what the caller gets of results that are symbols, or None; takes the
 #: class, ctx, the arguments and the results.
 in_graph: Callable[..., tuple[Any, ...] | None] | None = None
+#: Of pkg.graph: whether this thread makes a graph of a function.
+is_traced: Callable[[], bool] = bool
 
 
 class FunctionCtx:

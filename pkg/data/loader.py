@@ -132,21 +132,30 @@ class DataLoader:
 
     def _prefetch(self, order: Iterator[Any]) -> Iterator[Any]:
         numbers = itertools.count()
+        failed: list[BaseException] = []
 
         def start() -> None:
             number = next(numbers)
-            if self.worker_init_fn is not None:
-                self.worker_init_fn(number)
+            try:
+                if self.worker_init_fn is not None:
+                    self.worker_init_fn(number)
+            except BaseException as error:  # noqa: BLE001  (who waits gets it)
+                failed.append(error)
+
+        def fetch(indices: Any) -> Any:
+            if failed:
+                raise failed[0]
+            return self._fetch(indices)
 
         pool = ThreadPoolExecutor(self.num_workers, "pkg-data", initializer=start)
         pending: deque[Future[Any]] = deque()
         try:
             ahead = itertools.islice(order, self.num_workers * self.prefetch_factor)
-            pending.extend(pool.submit(self._fetch, indices) for indices in ahead)
+            pending.extend(pool.submit(fetch, indices) for indices in ahead)
             while pending:
                 batch = pending.popleft().result()
                 pending.extend(
-                    pool.submit(self._fetch, indices)
+                    pool.submit(fetch, indices)
                     for indices in itertools.islice(order, 1)
                 )
                 yield batch

@@ -8,6 +8,7 @@ from typing import Any
 from .. import ops
 from ..autograd import function
 from ..tensor import Tensor
+from .entering import is_building
 from .own_gradients import with_gradient
 from .symbols import Symbol, dtype_of
 
@@ -57,3 +58,4 @@ def in_graph(
 
 
 function.in_graph = in_graph
+function.is_traced = is_building

@@ -104,6 +104,8 @@ def sizes_of(shape: Any) -> list[int] | None:
     else:
         sizes = [shape] if isinstance(shape, int) else list(shape)
     for size in sizes:
+        if isinstance(size, float):
+            raise TypeError(f"[shape] expected whole sizes, got {size} in {sizes}.")
         if size is not None and int(size) < 0:
             raise ValueError(
                 f"[shape] expected sizes from 0 on, or None, got {size} in {sizes}."

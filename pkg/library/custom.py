@@ -82,6 +82,10 @@ def custom_op(
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"[custom_op] expected a name as a str, got {type(name).__name__}."
+            )
         if name.count("::") != 1:
             raise ValueError(
                 f"[custom_op] expected a name such as 'mine::op', got {name!r}."

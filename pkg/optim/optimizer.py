@@ -23,6 +23,14 @@ from ..tensor import Tensor
 __all__ = ["Optimizer"]
 
 
+def _refuse_set(params: Any) -> None:
+    if isinstance(params, (set, frozenset)):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the "
+            "ordering of tensors in sets will change between runs. Use a list."
+        )
+
+
 class Optimizer:
     """Base class of SGD, Adam, AdamW and of optimisers of your own."""
 
@@ -41,11 +49,7 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of "
                 "Tensors or dicts, but got a Tensor"
             )
-        if isinstance(params, (set, frozenset)):
-            raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but "
-                "the ordering of tensors in sets will change between runs"
-            )
+        _refuse_set(params)
         self.defaults = defaults
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
@@ -67,6 +71,7 @@ class Optimizer:
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, got {type(param_group)}")
         given = param_group["params"]
+        _refuse_set(given)
         params = [given] if isinstance(given, Tensor) else list(given)
         if params and isinstance(params[0], tuple):  # model.named_parameters()
             names, params = [n for n, _ in params], [p for _, p in params]

@@ -186,6 +186,23 @@ def test_a_function_with_its_own_backward_in_a_compiled_function() -> None:
     assert pkg.compile(lambda x: Steep.apply(x))(pkg.ones(2)).tolist() == [1, 1]
 
 
+def test_a_checkpoint_in_a_compiled_function() -> None:
+    layer, x = nn.Linear(2, 2), pkg.ones(1, 2)
+
+    def part(t: Any) -> Any:
+        return layer(t).tanh()
+
+    slopes = []
+    for function in (
+        pkg.compile(lambda x: pkg.autograd.checkpoint(part, x).sum()),
+        lambda x: pkg.autograd.checkpoint(part, x).sum(),
+    ):
+        function(x).backward()
+        slopes.append(layer.weight.grad.tolist())
+        layer.weight.grad = None
+    assert slopes[0] == slopes[1]
+
+
 def test_a_function_with_its_own_backward_in_a_graph() -> None:
     with pg.Graph().as_default(), pg.Session() as session:
         x, y = (pg.placeholder(pkg.float32, [2]) for _ in range(2))

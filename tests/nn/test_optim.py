@@ -284,6 +284,17 @@ def test_states_of_pytorch_go_on():
     assert optimizer.param_groups[0]["lr"] == 0.05
 
 
+def test_groups_refuse_sets_and_sequences_what_is_no_schedule_of_epochs():
+    p = nn.Parameter(pkg.ones(1))
+    for params in ({p}, [{"params": {p}}], [{"params": frozenset([p])}]):
+        with pytest.raises(TypeError, match="ordered collections"):
+            optim.SGD(params, lr=0.1)
+    optimizer = optim.SGD([p], lr=0.1)
+    plateau = lr_scheduler.ReduceLROnPlateau(optimizer)
+    with pytest.raises(ValueError, match="got ReduceLROnPlateau"):
+        lr_scheduler.SequentialLR(optimizer, [plateau], [])
+
+
 def test_state_dict_numbers_parameters_and_loading_copies():
     a, b = nn.Parameter(pkg.ones([1])), nn.Parameter(pkg.ones([2]))
     optimizer = optim.Adam([{"params": [a]}, {"params": [b], "lr": 1.0}])

@@ -230,6 +230,17 @@ def test_random_split_loses_no_sample():
     assert data.random_split(range(0), []) == []
 
 
+def test_an_error_of_worker_init_fn_reaches_who_waits():
+    def begin(number):
+        raise ZeroDivisionError(f"worker {number}")
+
+    loader = DataLoader(range(4), num_workers=2, worker_init_fn=begin)
+    with pytest.raises(ZeroDivisionError, match="worker"):
+        list(loader)
+    plain = DataLoader(range(4), num_workers=2, prefetch_factor=None)
+    assert len(list(plain)) == 4
+
+
 def test_collate_refuses_uneven_and_unknown_samples():
     with pytest.raises(RuntimeError, match="equal size"):
         data.default_collate([(1, 2), (3,)])

@@ -31,6 +31,12 @@ class SequentialLR(LRScheduler):
                 "[SequentialLR] expected one milestone between every two schedulers, "
                 f"got {len(milestones)} (schedulers={len(schedulers)})."
             )
+        for scheduler in schedulers:
+            if not isinstance(scheduler, LRScheduler):
+                raise ValueError(
+                    "[SequentialLR] expected schedules of epochs alone, got "
+                    f"{type(scheduler).__name__}."
+                )
         if any(s.optimizer is not optimizer for s in schedulers):
             raise ValueError(
                 "[SequentialLR] expected schedulers of this optimizer, got another's."
