@@ -520,6 +520,16 @@ def test_plateau_agrees_with_pytorch():
             assert a.get_last_lr() == b.get_last_lr()
 
 
+def test_the_norm_of_gradients_of_several_dtypes_has_the_widest():
+    for dtypes in ((pkg.bfloat16, pkg.float32), (pkg.float32, pkg.float64)):
+        for order in (dtypes, dtypes[::-1]):
+            params = [nn.Parameter(pkg.ones(2, dtype=dtype)) for dtype in order]
+            for p in params:
+                p.grad = pkg.ones_like(p)
+            norm = nn.utils.clip_grad_norm_(params, 1e9)
+            assert norm.dtype == dtypes[1] and norm.item() == 2
+
+
 def test_the_norm_of_gradients_is_no_bare_number():
     """Its dtype decides, as that of other tensors."""
     p = pkg.ones(3, dtype=pkg.float64).requires_grad_()

@@ -234,7 +234,8 @@ Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type
     });
     grad.store();
   }
-  const DType dtype = grads.empty() ? default_dtype() : grads[0].dtype();
+  DType dtype = grads.empty() ? default_dtype() : grads[0].dtype();
+  for (const Tensor& grad : grads) dtype = promote(dtype, grad.dtype());
   const Tensor result = share(as_dtype(Tensor(total), dtype));
   result.impl()->wrapped_number = false;  // its dtype is the gradients', and decides
   return result;
