@@ -107,7 +107,8 @@ class Embedding(Module):
                 f"{tuple(embeddings.shape)}."
             )
         rows, columns = embeddings.shape
-        layer = cls(rows, columns, padding_idx, dtype=embeddings.dtype)
+        # On meta nothing is drawn, and no memory taken.
+        layer = cls(rows, columns, padding_idx, device="meta", dtype=embeddings.dtype)
         layer.weight = Parameter(embeddings, requires_grad=not freeze)
         return layer
 

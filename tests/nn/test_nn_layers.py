@@ -157,6 +157,17 @@ def test_norm_layers_start_plain_and_have_optional_parameters():
     assert list(nn.RMSNorm(3, elementwise_affine=False).state_dict()) == []
 
 
+def test_a_table_that_is_there_takes_no_random_numbers():
+    pkg.manual_seed(1)
+    wanted = pkg.rand(2).tolist()
+    pkg.manual_seed(1)
+    table = pkg.ones(5, 3)
+    layer = nn.Embedding.from_pretrained(table, padding_idx=-1)
+    assert pkg.rand(2).tolist() == wanted
+    assert layer.weight.device == "cpu" and layer.weight.tolist() == table.tolist()
+    assert layer(pkg.tensor([4])).tolist() == [[1, 1, 1]]
+
+
 def test_batch_norm_that_stops_tracking_keeps_its_statistics():
     layer = nn.BatchNorm1d(2)
     layer(pkg.randn(8, 2))
