@@ -65,7 +65,7 @@ def get_rng_state() -> Tensor:
 
 def set_rng_state(state: Tensor) -> None:
     """Go back to a state of ``get_rng_state``."""
-    if not isinstance(state, Tensor):
+    if not hasattr(state, "tolist"):
         raise TypeError(
             "[set_rng_state] expected a Tensor of get_rng_state(), got "
             f"{type(state).__name__} (state)."

@@ -14,7 +14,7 @@ from typing import Any
 from .._binding import core
 from ..random import get_rng_state, set_rng_state
 from ..tensor import Tensor
-from . import function as graphs
+from . import function as own
 from .function import Function, FunctionCtx
 from .grad_mode import enable_grad, is_grad_enabled
 
@@ -179,7 +179,8 @@ def checkpoint(
     In a compiled function all is kept.
     """
     # A compiled function has a history of its own, call by call.
-    if not is_grad_enabled() or graphs.is_traced():
+    traced = own.graphs is not None and own.graphs.is_building()
+    if not is_grad_enabled() or traced:
         return function(*args, **kwargs)
     part = _Part(function, args, kwargs)
     state = get_rng_state() if preserve_rng_state else None

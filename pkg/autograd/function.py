@@ -25,11 +25,8 @@ from .._binding import core
 from ..tensor import Tensor
 from .grad_mode import is_grad_enabled, no_grad
 
-#: Of pkg.graph: what the caller gets of results that are symbols, or None; takes the
-#: class, ctx, the arguments and the results.
-in_graph: Callable[..., tuple[Any, ...] | None] | None = None
-#: Of pkg.graph: whether this thread makes a graph of a function.
-is_traced: Callable[[], bool] = bool
+#: pkg.graph.own_functions, when that was imported: what to do in graphs.
+graphs: Any = None
 
 
 class FunctionCtx:
@@ -123,9 +120,12 @@ class Function:
         """Run forward on `args` and record backward."""
         ctx = FunctionCtx()
         ctx._name = cls.__name__
-        ctx.needs_input_grad = tuple(
-            isinstance(a, Tensor) and a.requires_grad for a in args
-        )
+        wanted = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        ctx.needs_input_grad = wanted
+        if graphs is not None:
+            ctx.needs_input_grad = tuple(
+                is_wanted or graphs.is_symbol(a) for a, is_wanted in zip(args, wanted)
+            )
         setup = getattr(cls, "setup_context", None)
         with no_grad():
             if setup is None:
@@ -135,8 +135,8 @@ class Function:
                 setup(ctx, args, result)
         single = not isinstance(result, tuple)
         results = (result,) if single else result
-        if in_graph is not None and is_grad_enabled():
-            symbols = in_graph(cls, ctx, args, results)
+        if graphs is not None and is_grad_enabled():
+            symbols = graphs.in_graph(cls, ctx, args, results)
             if symbols is not None:
                 return symbols[0] if single else symbols
         if not {id(t) for t in ctx._dirty} <= {id(t) for t in results}:
@@ -145,7 +145,7 @@ class Function:
                 "returned as output. The inputs that are modified inplace must all be "
                 "outputs of the Function."
             )
-        recorded = is_grad_enabled() and any(ctx.needs_input_grad)
+        recorded = is_grad_enabled() and any(wanted)
         outputs = cls._outputs(ctx, args, results, recorded)
         if recorded or ctx._dirty:  # a write counts, recorded or not
             cls._record(ctx, args, results, outputs)

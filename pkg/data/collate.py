@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,11 +29,11 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if is_array(first) or hasattr(first, "__dlpack__"):  # NumPy's scalars, too
         return _stack_arrays(batch)
     if isinstance(first, (bool, int, float)):
-        kinds = {type(sample) for sample in batch}
-        if kinds <= {bool}:
+        if any(map(_is_fraction, batch)):
+            return core.tensor(list(batch), dtype=core.float64)
+        if isinstance(first, bool):
             return core.tensor(list(batch))
-        whole = all(issubclass(kind, int) for kind in kinds)
-        return core.tensor(list(batch), dtype=core.int64 if whole else core.float64)
+        return core.tensor(list(batch), dtype=core.int64)
     if isinstance(first, (str, bytes)):
         return list(batch)
     if isinstance(first, Mapping):
@@ -48,6 +49,11 @@ def default_collate(batch: Sequence[Any]) -> Any:
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or "
         f"lists; found {type(first).__name__}"
     )
+
+
+def _is_fraction(sample: Any) -> bool:
+    real = isinstance(sample, (float, numbers.Real))
+    return real and not isinstance(sample, (int, numbers.Integral))
 
 
 def _stack_arrays(batch: Sequence[Any]) -> Tensor:

@@ -48,7 +48,7 @@ class Graph(Elements, Collections, Pictures):
         self._seen: dict[int, Operation] = {}
         self._scopes = threading.local()
         self._functions: list[Any] = []  # of Python, which it calls
-        self._without_backward: list[str] = []  # autograd.Function's, where traced
+        self._applied: list[Any] = []  # autograd.Functions, where a function is traced
         self._parts: dict[str, list[Any]] = {}  # of loops and choices, by their names
         self._own: list[Any] = []  # parts with gradients of their own
         # Of operations whose gradient is registered under another name than their type.

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 __all__ = ["flatten", "kind_of", "outline", "pack", "words_of_kind"]
@@ -46,7 +46,9 @@ def kind_of(value: Any) -> Any:
     """The same for all values that code sees as of one structure: types, and keys with
     their types and their order."""
     if isinstance(value, Mapping):
-        entries = ((type(key), key, kind_of(part)) for key, part in value.items())
+        entries = [(type(key), key, kind_of(part)) for key, part in value.items()]
+        if isinstance(value, defaultdict):
+            entries.append((defaultdict, value.default_factory, None))
         return (type(value), *entries)
     if isinstance(value, (list, tuple)):
         return (type(value), *(kind_of(part) for part in value))
@@ -75,13 +77,9 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
         made = {key: _pack(structure[key], leaves) for key in _sorted(structure)}
         ordered = {key: made[key] for key in structure}
         kind: Any = type(structure)
-        if kind is dict:
-            return ordered
-        if not isinstance(structure, MutableMapping):
-            return kind(ordered)
-        filled = copy.copy(structure)  # with what it has beside, as a default
-        filled.update(ordered)
-        return filled
+        if isinstance(structure, defaultdict):
+            return kind(structure.default_factory, ordered)
+        return ordered if kind is dict else kind(ordered)
     if isinstance(structure, (list, tuple)):
         parts = [_pack(part, leaves) for part in structure]
         if hasattr(structure, "_fields"):

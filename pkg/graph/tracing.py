@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import inspect
 import weakref
 from collections.abc import Callable, Sequence
@@ -43,7 +44,7 @@ class TracedFunction:
         given = [args, kwargs]
         leaves = flatten(given)
         self._key = key_of(leaves, dynamic)
-        self._structure = kind_of(given)
+        self._structure = _structure_of(args, kwargs)
         with self.graph.as_default(), set_grad_enabled(grad), building():
             made = [_placeholder_for(leaf, dynamic) for leaf in leaves]
             symbols = [symbol for symbol in made if symbol is not None]
@@ -67,6 +68,9 @@ class TracedFunction:
         ]
         self._has_parts = any(not op._handle.arguments() for op in operations)
         self._inputs = symbols
+        self._applied = self.graph._applied
+        for applied in self._applied:
+            applied.find(symbols)
         self._result = result
         self._outputs = [s for s in flatten(result) if isinstance(s, Symbol)]
         self._dynamic = dynamic
@@ -81,12 +85,12 @@ class TracedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives; ValueError for arguments of another kind."""
         leaves = flatten([args, kwargs])
-        if kind_of([args, kwargs]) != self._structure:
+        structure = _structure_of(args, kwargs)
+        if structure != self._structure:
             raise ValueError(
                 "[trace] expected arguments in the structure that the function was "
                 f"traced with: {words_of_kind(self._structure)}; got "
-                f"{words_of_kind(kind_of([args, kwargs]))}. Use compile for several "
-                "kinds."
+                f"{words_of_kind(structure)}. Use compile for several kinds."
             )
         if key_of(leaves, self._dynamic) != self._key:
             raise ValueError(
@@ -104,12 +108,13 @@ class TracedFunction:
             or any(tensor.requires_grad for tensor in self._tensors)
             or any(_wants_gradient(ref()) for ref in self._guarded)
         )
-        if recorded and self.graph._without_backward:
-            raise NotImplementedError(
-                f"[compile] {self.graph._without_backward[0]}.apply() has a backward "
-                "of its own, which a compiled function does not call. Use the function "
-                "itself where gradients are wanted, or this one under pkg.no_grad()."
-            )
+        for applied in self._applied if recorded else ():
+            if applied.is_asked(tensors):
+                raise NotImplementedError(
+                    f"[compile] {applied.name}.apply() has a backward of its own, "
+                    "which a compiled function does not call. Use the function itself "
+                    "where gradients are wanted, or this one under pkg.no_grad()."
+                )
         run = self._callable.run_recorded if recorded else self._callable.run
         values = run(list(tensors))
         if isinstance(self._result, Symbol):
@@ -126,6 +131,10 @@ class TracedFunction:
         weak = [tensor for tensor in self._tensors if id(tensor) in numbers]
         self._tensors = [t for t in self._tensors if id(t) not in numbers]
         self._guarded = [weakref.ref(tensor) for tensor in weak]
+
+
+def _structure_of(args: Any, kwargs: dict[str, Any]) -> Any:
+    return kind_of([args, dict(sorted(kwargs.items()))])
 
 
 def _check_results(result: Any) -> None:
@@ -149,9 +158,16 @@ def _check_results(result: Any) -> None:
 def _attributes(value: Any) -> list[Any]:
     if isinstance(value, (Tensor, type)) or inspect.isroutine(value):
         return []
-    slots = [n for c in type(value).__mro__ for n in vars(c).get("__slots__", ())]
-    found = [getattr(value, name, None) for name in slots]
-    return [*found, *getattr(value, "__dict__", {}).values()]
+    found = []
+    for cls in type(value).__mro__:
+        for slot in vars(cls).values():
+            if inspect.ismemberdescriptor(slot):
+                with contextlib.suppress(AttributeError):  # not set
+                    found.append(slot.__get__(value, cls))
+    try:
+        return [*found, *object.__getattribute__(value, "__dict__").values()]
+    except AttributeError:
+        return found
 
 
 def _wants_gradient(tensor: Any) -> bool:

@@ -76,11 +76,10 @@ class Adam(Optimizer):
                 step,
                 self._decoupled,
             )
-            for state in states:  # when the step was made
+            for i, state in zip(some, states):  # when the step was made
                 state["step"] = step
-        if fresh:
-            for param, entry in zip(params, entries):
-                self.state[param].update(entry)
+                if fresh:
+                    self.state[params[i]].update(state)
 
 
 class AdamW(Adam):

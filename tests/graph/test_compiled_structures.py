@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import collections.abc
 import dataclasses
 from typing import Any
 
@@ -51,9 +52,56 @@ def test_mappings_keep_their_types() -> None:
     assert list(given) == ["a"]
 
 
+class Attributes(dict):  # type: ignore[type-arg]
+    """Whose entries are attributes, too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.__dict__ = self
+
+
+class Own(collections.abc.MutableMapping):  # type: ignore[type-arg]
+    def __init__(self, given: Any) -> None:
+        self.held = dict(given)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.held[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.held[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        del self.held[key]
+
+    def __iter__(self) -> Any:
+        return iter(self.held)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+
+def test_mappings_of_ones_own_are_made_anew() -> None:
+    twice = pkg.compile(lambda m: m.a * 2)
+    assert twice(Attributes(a=ones(1))).item() == 2
+    assert twice(Attributes(a=ones(2))).item() == 4
+    made = pkg.compile(lambda x: Attributes(a=x + 1))
+    assert made(ones(1)).a.item() == 2
+    own = pkg.compile(lambda m: Own({"a": m["a"] * 2}))
+    given = Own({"a": ones(1)})
+    first, second = own(given), own(Own({"a": ones(2)}))
+    assert (first["a"].item(), second["a"].item()) == (2, 4)
+    assert type(given["a"]) is pkg.Tensor
+    both = pkg.compile(lambda m: m["a"] * m["new"])
+    for factor in (2.0, 3.0):
+        entries = collections.defaultdict(lambda n=factor: n, a=ones(1))
+        assert both(entries).item() == factor
+
+
 def test_a_traced_function_checks_the_structure() -> None:
     traced = pg.trace(lambda b, a: b - a, ones(1), ones(3))
     assert traced(ones(1), ones(3)).item() == -2
+    named = pg.trace(lambda b, a: b - a, b=ones(1), a=ones(3))
+    assert named(a=ones(3), b=ones(1)).item() == -2
     for call in (
         lambda: traced(b=ones(1), a=ones(3)),
         lambda: traced(ones(1), [ones(3)]),
@@ -201,6 +249,64 @@ def test_a_checkpoint_in_a_compiled_function() -> None:
         slopes.append(layer.weight.grad.tolist())
         layer.weight.grad = None
     assert slopes[0] == slopes[1]
+
+
+class Exp(pkg.autograd.Function):
+    """Saves its output, if a gradient is wanted, and gives a list."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x.exp()
+        if ctx.needs_input_grad[0]:
+            ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (y,) = ctx.saved_tensors
+        return [grad * y]
+
+
+def test_only_gradients_that_would_go_through_it_are_refused() -> None:
+    w, x = pkg.ones(1, requires_grad=True), pkg.zeros(1)
+    for function in (
+        lambda x: Exp.apply(x) * w,
+        lambda x: Exp.apply((x * w).detach()) * w,
+        lambda x: Parted.apply(x, 2.0, x)[1] + Exp.apply(x.detach()) * w,
+    ):
+        expected = function(x)
+        compiled = pkg.compile(function)
+        assert compiled(x).item() == expected.item()
+        compiled(x).backward()
+        slope = w.grad.item()
+        w.grad = None
+        expected.backward()
+        assert slope == w.grad.item()
+        w.grad = None
+
+    def loop(x: Any) -> Any:
+        body = lambda i, y: (i + 1, Exp.apply(y))  # noqa: E731
+        return pg.while_loop(lambda i, y: i < 2, body, (0, x))[1]
+
+    assert pkg.compile(loop)(x).item() == pytest.approx(np.e)
+    with pytest.raises(NotImplementedError, match="Exp.apply"):
+        pkg.compile(loop)(w)
+    with pytest.raises(NotImplementedError, match="Exp.apply"):
+        pkg.compile(lambda x: Exp.apply(x * w))(x)
+    with pg.Graph().as_default(), pg.Session() as session:
+        assert session.run(loop(pg.constant(0.0))).item() == pytest.approx(np.e)
+
+
+def test_second_gradients_and_saved_results() -> None:
+    graph = pg.Graph()
+    with graph.as_default():
+        x = pg.placeholder(pkg.float32, [])
+    y = Exp.apply(x)  # the graph is that of the symbol
+    (slope,) = pg.gradients(y, [x])
+    (second,) = pg.gradients(slope, [x])
+    with pg.Session(graph=graph) as session:
+        values = session.run([y, slope, second], {x: 1.0})
+    assert [v.item() for v in values] == pytest.approx([np.e] * 3)
 
 
 def test_a_function_with_its_own_backward_in_a_graph() -> None:

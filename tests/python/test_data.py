@@ -215,10 +215,12 @@ def test_collate_makes_batches_of_every_structure():
 
 def test_collate_of_ints_and_floats_keeps_the_fractions():
     collate = pkg.data.default_collate
-    for batch in ([1, 2.5], [2.5, 1], [True, 2.5]):
+    for batch in ([1, 2.5], [2.5, 1], [True, 2.5], [1, np.float32(2.5)]):
         made = collate(batch)
         assert made.dtype == pkg.float64 and made.tolist() == batch
-    assert collate([True, 2]).dtype == pkg.int64
+    for batch in ([True, 2], [1, np.int64(2)], [1, pkg.tensor(2)], [1, True]):
+        assert collate(batch).dtype == pkg.int64
+    assert collate([True, np.bool_(False)]).dtype == pkg.bool
     assert collate([{"a": 1}, {"a": 0.5}])["a"].tolist() == [1, 0.5]
 
 
