@@ -12,7 +12,7 @@ from typing import Any
 #: Ops whose numbers are drawn, or not set at all: only shape and dtype are compared.
 RANDOM = re.compile(
     r"_?(rand|normal|uniform|dropout|bernoulli|integers|permutation|choices|empty"
-    r"|new_empty)"
+    r"|new_empty|reserve_numbers)"
 )
 RANDOM_EXCEPT = ("normalize",)
 

@@ -345,6 +345,7 @@ op._among: op('_among')(x, x[0])
 op._mark_written: op('_mark_written')(pkg.tensor([False, True]), pkg.tensor([0]))
 op._choices: op('_choices')(pkg.ones(2, 3), 3)
 op._dropout: op('_dropout')(leaf, .5, 1, 2).sum().backward(); leaf.grad = None
+op._dropout_from: op('_dropout_from')(leaf, op('_reserve_numbers')(leaf), .5).sum()
 op._integers: op('_integers')(x, 0, 5)
 op._integers_: op('_integers_')(w, 0, 5)
 op._permutation: op('_permutation')(i)

@@ -131,6 +131,13 @@ def _choices(c: Chooser, s: Schema) -> Given:
     return {"self": weights, "count": c.one(0, 1, 5, 40)}
 
 
+@family("_dropout_from")
+def _dropout_from(c: Chooser, s: Schema) -> Given:
+    place = c.tensor((2,), "int64", layouts=False)
+    p = c.one(0.0, 0.5, 0.9)
+    return {"self": c.tensor(c.shape(), c.floating()), "place": place, "p": p}
+
+
 @family("_dropout bernoulli _integers _permutation")
 def _random(c: Chooser, s: Schema) -> Given:
     kind = "int64" if s.base == "_permutation" else c.floating()
