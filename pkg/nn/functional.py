@@ -253,7 +253,7 @@ def _conv(
     if padding == "valid":
         padding = 0
     elif padding == "same":
-        input = _pad_same(input, weight, stride, dilation)
+        input = _pad_same(op.__name__, input, weight, stride, dilation)
         padding = 0
     elif isinstance(padding, str):
         raise ValueError(
@@ -266,7 +266,7 @@ def _conv(
     )
 
 
-def _sides(value: Pair, count: int, name: str) -> tuple[int, ...]:
+def _sides(op: str, value: Pair, count: int, name: str) -> tuple[int, ...]:
     """A number for each of ``count`` sides, of one for all or one for each."""
     if isinstance(value, (int, numbers.Integral)):
         return (int(value),) * count
@@ -274,18 +274,20 @@ def _sides(value: Pair, count: int, name: str) -> tuple[int, ...]:
     if len(found) == 1:
         return found * count
     if len(found) != count:
-        raise RuntimeError(
-            f"expected {name} of 1 or {count} numbers, got {len(found)} "
-            f"({name}={value!r})."
+        raise TypeError(
+            f"[{op}] expected an int or a list of {count} ints for '{name}', got a "
+            f"list of {len(found)} ({name}={value!r})."
         )
     return found
 
 
-def _pad_same(input: Tensor, weight: Tensor, stride: Pair, dilation: Pair) -> Tensor:
+def _pad_same(
+    op: str, input: Tensor, weight: Tensor, stride: Pair, dilation: Pair
+) -> Tensor:
     kernel = weight.shape[2:]
-    if any(step != 1 for step in _sides(stride, len(kernel), "stride")):
+    if any(step != 1 for step in _sides(op, stride, len(kernel), "stride")):
         raise ValueError("padding='same' is not supported for strided convolutions")
-    gaps = _sides(dilation, len(kernel), "dilation")
+    gaps = _sides(op, dilation, len(kernel), "dilation")
     # The last dimension first; an odd total leaves one more behind than before.
     borders: list[int] = []
     for gap, size in zip(reversed(gaps), reversed(kernel)):
@@ -322,14 +324,14 @@ def _max_pool(
     stride: Pair | None,
     padding: Pair,
 ) -> Tensor:
-    kernel = _sides(kernel_size, ndim - 2, "kernel_size")
-    border = _sides(padding, ndim - 2, "padding")
+    kernel = _sides(op.__name__, kernel_size, ndim - 2, "kernel_size")
+    border = _sides(op.__name__, padding, ndim - 2, "padding")
     if any(2 * edge > size for edge, size in zip(border, kernel)):
         raise RuntimeError(
             f"[{op.__name__}] expected padding of at most half the kernel size, got "
             f"{padding} (kernel_size={kernel_size})."
         )
-    step = kernel if stride is None else _sides(stride, ndim - 2, "stride")
+    step = kernel if stride is None else _sides(op.__name__, stride, ndim - 2, "stride")
     return _with_batch(lambda x: op(x, kernel, step, border), input, ndim)
 
 
