@@ -53,6 +53,31 @@ def test_a_compiled_function_takes_what_the_function_would(name: str) -> None:
         assert drawn(lambda: compiled(x)) == wanted
 
 
+OPERANDS = {
+    "7 dimensions, transposed": pkg.ones(2, 1, 3, 2, 1, 2, 3).transpose(0, 6),
+    "no elements": pkg.ones(0, 3),
+    "no dimensions": pkg.tensor(2.0),
+    "float16": pkg.ones(50, dtype=pkg.float16),
+    "bfloat16": pkg.ones(50, dtype=pkg.bfloat16),
+    "float64": pkg.ones(50, dtype=pkg.float64),
+    "every third": pkg.ones(40)[::3],
+    "expanded": pkg.ones(1, 5).expand(4, 5),
+}
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_a_compiled_mask_is_the_eager_one_for_every_operand(name: str) -> None:
+    x = OPERANDS[name]
+    for function in (
+        lambda x: pkg.dropout(x, 0.4, True),
+        lambda x: pkg.dropout(x * 1, 0.4, True),
+    ):
+        wanted = drawn(lambda function=function: function(x))
+        compiled = pkg.compile(function)
+        for _ in range(2):
+            assert drawn(lambda compiled=compiled: compiled(x)) == wanted
+
+
 @pytest.mark.parametrize("name", [name for name in RANDOM if name not in AT_ONCE])
 def test_each_run_of_a_session_takes_its_own(name: str) -> None:
     with pg.Graph().as_default(), pg.Session() as session:
