@@ -149,6 +149,8 @@ def test_results_that_would_hold_symbols_are_refused() -> None:
         with pytest.raises(TypeError, match="results in lists, tuples and dicts"):
             pkg.compile(function)(ones(1))
     assert pkg.compile(lambda x: Pair(1))(ones(1)) == Pair(1)
+    unset = Slots.__new__(Slots)
+    assert pkg.compile(lambda x: unset)(ones(1)) is unset
 
     def generator(x: Any) -> Any:
         yield x
@@ -295,6 +297,25 @@ def test_only_gradients_that_would_go_through_it_are_refused() -> None:
         pkg.compile(lambda x: Exp.apply(x * w))(x)
     with pg.Graph().as_default(), pg.Session() as session:
         assert session.run(loop(pg.constant(0.0))).item() == pytest.approx(np.e)
+
+
+class Few(pkg.autograd.Function):
+    """Gives a gradient too few."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        return x * y
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad
+
+
+def test_a_backward_that_gives_too_few_gradients_in_a_graph() -> None:
+    with pg.Graph().as_default():
+        x, y = (pg.placeholder(pkg.float32, [2]) for _ in range(2))
+        with pytest.raises(RuntimeError, match="expected 2 gradients .* got 1"):
+            pg.gradients(Few.apply(x, y), [x, y])
 
 
 def test_second_gradients_and_saved_results() -> None:
