@@ -8,6 +8,7 @@ neither on the number of threads nor on how work is scheduled.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = [
     "default_generator",
     "fork_rng",
     "get_rng_state",
+    "going_on",
     "initial_seed",
     "manual_seed",
     "seed",
@@ -29,6 +31,34 @@ __all__ = [
 ]
 
 _CHUNK = 1 << 16  # numbers that are held at a time
+
+
+class _Traces(threading.local):
+    depth = 0  # how many functions this thread makes graphs of
+
+
+_traces = _Traces()
+
+
+@contextmanager
+def going_on() -> Iterator[None]:
+    """Context manager: in this thread the stream cannot be restarted or set inside.
+
+    It is for functions that are called once, to be a graph: runs would not do it.
+    """
+    _traces.depth += 1
+    try:
+        yield
+    finally:
+        _traces.depth -= 1
+
+
+def _check_restart(op: str) -> None:
+    if _traces.depth:
+        raise NotImplementedError(
+            f"[{op}] a compiled function draws from the random stream where it stands "
+            f"and cannot restart it. Call {op}() before the function."
+        )
 
 
 def _signed(bits: int) -> int:
@@ -40,9 +70,12 @@ def manual_seed(seed: int) -> Generator:
     """Restart the stream from a seed; return ``pkg.default_generator``.
 
     Negative seeds are taken modulo 2**64.  TypeError for what is no whole number,
-    OverflowError below -2**63 and from 2**64 on.
+    OverflowError below -2**63 and from 2**64 on, NotImplementedError within a function
+    that is traced or compiled.
     """
-    core.manual_seed(_signed(checked_seed(seed)))
+    number = checked_seed(seed)
+    _check_restart("manual_seed")
+    core.manual_seed(_signed(number))
     return default_generator
 
 
@@ -76,6 +109,7 @@ def set_rng_state(state: Tensor) -> None:
             f"[set_rng_state] expected a Tensor of get_rng_state(), got shape "
             f"{tuple(state.shape)} (state)."
         )
+    _check_restart("set_rng_state")
     core.set_random_state(*values)
 
 

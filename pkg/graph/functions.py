@@ -95,8 +95,8 @@ def gradients(
     here: Any = get_default_graph()
     graph = here
     if not here.is_body:
-        graph = ys[0].graph
-    while graph.is_body and all(y.graph is not graph for y in ys):
+        graph = getattr(ys[0], "graph", here)
+    while graph.is_body and all(getattr(y, "graph", 0) is not graph for y in ys):
         if graph.is_gradient:
             raise NotImplementedError(
                 "[gradients] expected ys that the function of a gradient made itself: "

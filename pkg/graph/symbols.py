@@ -180,8 +180,11 @@ class Symbol(Tensor):
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        """As str() has it."""
-        return format(str(self), spec)
+        """As str() has it; TypeError for a format of numbers."""
+        try:
+            return format(str(self), spec)
+        except ValueError:
+            raise self._no_values("format") from None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """TypeError: it is nothing without its graph."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..arrays import is_array
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
+from ..random import going_on
 from ..tensor import Tensor
 from .building import Graph
 from .entering import building
@@ -45,7 +46,7 @@ class TracedFunction:
         leaves = flatten(given)
         self._key = key_of(leaves, dynamic)
         self._structure = _structure_of(args, kwargs)
-        with self.graph.as_default(), set_grad_enabled(grad), building():
+        with self.graph.as_default(), set_grad_enabled(grad), building(), going_on():
             made = [_placeholder_for(leaf, dynamic) for leaf in leaves]
             symbols = [symbol for symbol in made if symbol is not None]
             filled = [
@@ -148,11 +149,18 @@ def _check_results(result: Any) -> None:
                 f"{kind}: what runs later is not traced."
             )
         inside = leaf if isinstance(leaf, (set, frozenset)) else _attributes(leaf)
-        if not isinstance(leaf, Symbol) and any(isinstance(v, Symbol) for v in inside):
+        if not isinstance(leaf, Symbol) and any(map(_has_symbol, inside)):
             raise TypeError(
                 "[trace] expected results in lists, tuples and dicts, got a "
                 f"{kind} with symbols. Make it of what the traced function gives."
             )
+
+
+def _has_symbol(value: Any) -> bool:
+    # One level: a list may have itself in it.
+    items = value.values() if isinstance(value, dict) else value
+    several = isinstance(value, (list, tuple, dict))
+    return any(isinstance(v, Symbol) for v in (items if several else [value]))
 
 
 def _attributes(value: Any) -> list[Any]:

@@ -7,6 +7,7 @@ import asyncio
 import collections
 import collections.abc
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,18 @@ def test_results_that_would_hold_symbols_are_refused() -> None:
     for function in (lambda x: {x}, lambda x: [Pair(x)], lambda x: {"a": Slots(x)}):
         with pytest.raises(TypeError, match="results in lists, tuples and dicts"):
             pkg.compile(function)(ones(1))
+    inside = (
+        lambda x: functools.partial(pkg.add, x),
+        lambda x: functools.partial(pkg.add, other=x),
+        lambda x: Pair([x]),
+    )
+    for function in inside:
+        with pytest.raises(TypeError, match="results in lists, tuples and dicts"):
+            pkg.compile(function)(ones(1))
     assert pkg.compile(lambda x: Pair(1))(ones(1)) == Pair(1)
+    itself: list[Any] = []
+    itself.append(itself)
+    assert pkg.compile(lambda x: Pair(itself))(ones(1)).first is itself
     unset = Slots.__new__(Slots)
     assert pkg.compile(lambda x: unset)(ones(1)) is unset
 
@@ -170,6 +182,13 @@ def test_results_that_would_hold_symbols_are_refused() -> None:
     with pytest.raises(TypeError, match="what runs later"):
         pkg.compile(gives_one)(ones(1))
     asyncio.run(kept[0])
+
+
+def test_a_symbol_has_no_number_to_format() -> None:
+    with pytest.raises(TypeError, match="no value yet"):
+        pkg.compile(lambda x: f"{x:.2f}")(ones(1))
+    texts = pkg.compile(lambda x: [f"{x}", f"{x:>50}"])(ones(1))
+    assert texts[0].startswith("<Symbol") and texts[1] == texts[0].rjust(50)
 
 
 def test_symbols_do_not_replace_what_tensors_of_the_program_hold() -> None:

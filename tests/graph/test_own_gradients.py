@@ -57,6 +57,10 @@ def test_wrong_parts_and_gradients_are_refused():
             pg.with_gradient([x], [y], 3)
         with pytest.raises(TypeError, match="Can not convert a int"):
             pg.with_gradient(3, [y], abs)
+        for ys, xs in ((3, [x]), ([3, y], [x]), (y, [4])):
+            with pytest.raises(TypeError, match="Can not convert a int"):
+                pg.gradients(ys, xs)
+        assert pg.gradients("y:0", ["x:0"])[0].shape == ()
         with pytest.raises(KeyError, match="'nothing'"):
             pg.with_gradient(["nothing:0"], [y], abs)
         assert not graph._own

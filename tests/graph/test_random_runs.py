@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -117,3 +118,40 @@ def test_to_build_a_graph_takes_no_numbers() -> None:
     pkg.manual_seed(3)
     pg.trace(lambda x: x + pkg.rand(2) + pkg.dropout(x, 0.5, True), pkg.ones(2))
     assert pkg.rand(2).tolist() == before
+
+
+def restart(x: Any) -> Any:
+    pkg.manual_seed(5)
+    return x + pkg.rand(2)
+
+
+def go_back(x: Any) -> Any:
+    with pkg.random.fork_rng():
+        return x + pkg.rand(2)
+
+
+def other_seed(x: Any) -> Any:
+    pkg.random.seed()
+    return x
+
+
+@pytest.mark.parametrize("function", [restart, go_back, other_seed])
+def test_a_compiled_function_cannot_restart_the_stream(function: Any) -> None:
+    for make in (pkg.compile, lambda f: pg.trace(f, pkg.ones(2))):
+        before = pkg.get_rng_state().tolist()
+        with pytest.raises(NotImplementedError, match="before the function"):
+            make(function)(pkg.ones(2))
+        assert pkg.get_rng_state().tolist() == before
+    pkg.manual_seed(1)  # outside it goes on
+    assert function(pkg.ones(2)).shape == (2,)
+
+
+def test_another_thread_restarts_the_stream_while_one_traces() -> None:
+    def function(x: Any) -> Any:
+        thread = threading.Thread(target=pkg.manual_seed, args=(7,))
+        thread.start()
+        thread.join()
+        return x
+
+    pg.trace(function, pkg.ones(1))
+    assert pkg.random.initial_seed() == 7
