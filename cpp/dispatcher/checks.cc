@@ -34,10 +34,9 @@ static void check_unrecorded(const Operator& op, const Tensor& self) {
   check_no_bare_view_written(op.schema.name, self);
 }
 
-void check_no_overlap(const Operator& op, const Tensor& written) {
+void check_no_overlap(std::string_view name, const Tensor& written) {
   for (size_t i = 0; i < written.sizes().size(); ++i) {
-    PKG_CHECK(written.strides()[i] != 0 || written.sizes()[i] < 2, RuntimeError, "[",
-              op.schema.name,
+    PKG_CHECK(written.strides()[i] != 0 || written.sizes()[i] < 2, RuntimeError, "[", name,
               "] unsupported operation: more than one element of the "
               "written-to tensor refers to a single memory location (shape ",
               written.sizes(), ", strides ", written.strides(),
@@ -55,7 +54,8 @@ void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
   PKG_CHECK(!loses && !(self.dtype() == DType::Bool && spec.dtype != DType::Bool),
             RuntimeError, "[", op.schema.name, "] result type ", spec.dtype,
             " can't be cast to the desired output type ", self.dtype(), ".");
-  if (!op.definition().writes_one_value && self.numel() > 0) check_no_overlap(op, self);
+  if (!op.definition().writes_one_value && self.numel() > 0)
+    check_no_overlap(op.schema.name, self);
 }
 
 // An index, a parameter of integers outside the common dtype, may be on any device.

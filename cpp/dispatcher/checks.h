@@ -16,8 +16,8 @@ void check_no_leaf_written(std::string_view name, const Tensor& self);
 void check_no_bare_view_written(std::string_view name, const Tensor& self);
 /// In-place ops write into their first argument; the rule must agree with its shape.
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec);
-/// RuntimeError if two elements of what is written lie in one place.
-void check_no_overlap(const Operator& op, const Tensor& written);
+/// RuntimeError if two elements of what op `name` writes lie in one place.
+void check_no_overlap(std::string_view name, const Tensor& written);
 
 /// RuntimeError when tensors with values stand beside meta tensors, which have none; single
 /// numbers and indices may.  Returns whether there are meta tensors.

@@ -30,7 +30,7 @@ void note_writes(const Operator& op, std::span<const Value> args) {
         check_no_leaf_written(op.schema.name, tensor);
         check_no_bare_view_written(op.schema.name, tensor);
       }
-      check_no_overlap(op, tensor);
+      check_no_overlap(op.schema.name, tensor);
       tensor.bump_version();
     });
   }

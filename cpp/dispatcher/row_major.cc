@@ -258,7 +258,7 @@ void run_rows(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stac
   for (size_t i = 0; i < stack.args.size(); ++i) {
     if (!op.schema.arguments[i].written) continue;
     for_each_tensor(stack.args[i], [&](const Tensor& t) {
-      check_no_overlap(op, t);
+      check_no_overlap(op.schema.name, t);
       t.bump_version();
     });
   }

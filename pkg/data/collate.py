@@ -20,7 +20,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
     Tensors and arrays (NumPy's, rows of pandas ...) are stacked; Python numbers become
     an int64, float64 or bool tensor; strings stay a list; of dicts and sequences each
-    entry is collated: a dict, a named tuple, or a list.  TypeError for anything else,
+    entry is collated: a mapping of the first one's type (a dict where that takes no
+    dict), a named tuple, or a list.  TypeError for anything else,
     RuntimeError for sequences of different lengths.
     """
     first = batch[0]
@@ -37,7 +38,12 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, (str, bytes)):
         return list(batch)
     if isinstance(first, Mapping):
-        return {key: default_collate([s[key] for s in batch]) for key in first}
+        made = {key: default_collate([s[key] for s in batch]) for key in first}
+        kind: Any = type(first)
+        try:
+            return made if kind is dict else kind(made)
+        except TypeError:
+            return made
     if isinstance(first, Sequence):
         if any(len(sample) != len(first) for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")

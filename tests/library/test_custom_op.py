@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pkg
+import pkg.graph as pg
 from libraries import output_of
 from pkg._binding import core
 from pkg.library import Library, custom_op, infer_schema, opcheck
@@ -303,6 +304,7 @@ def test_numpy_in_no_grad_mode():
 EXP = """
 import warnings
 import pkg
+import pkg.graph as pg
 warnings.simplefilter("ignore", RuntimeWarning)
 pkg.library.Library("pkg", "IMPL").impl("exp", lambda x: x * 0 + 7, "CPU")
 x, w = pkg.zeros(2), pkg.ones(2, requires_grad=True)
@@ -430,3 +432,24 @@ def test_names_of_ops():
     with pytest.raises(LookupError, match="No op registered: pkg::nothing"):
         core.Operator("nothing", "aten")
     assert not hasattr(pkg.ops.exp, "\ud800"), "no UTF-8 names it"
+
+
+def test_a_fake_kernel_that_refuses_is_heard_in_graphs():
+    @custom_op(fresh(), mutates_args=())
+    def halve(x: pkg.Tensor) -> pkg.Tensor:
+        return x[: len(x) // 2].clone()
+
+    @halve.register_fake
+    def _(x):
+        if x.shape[0] % 2:
+            raise ValueError(f"an even number of items, got {x.shape[0]}")
+        return pkg.empty(x.shape[0] // 2, device="meta")
+
+    compiled = pkg.compile(lambda x: halve(x) + 1)
+    assert compiled(pkg.ones(4)).tolist() == [2, 2]
+    with pytest.raises(ValueError, match="even number of items, got 3"):
+        compiled(pkg.ones(3))
+    # Of a size that is not known any number may be meant.
+    with pg.Graph().as_default(), pg.Session() as session:
+        x = pg.placeholder(pkg.float32, [None])
+        assert session.run(halve(x), {x: pkg.ones(6)}).tolist() == [1, 1, 1]

@@ -314,6 +314,17 @@ def test_state_dict_numbers_parameters_and_loading_copies():
     assert state["state"][1]["exp_avg"].tolist() != [0.0, 0.0]
 
 
+@pytest.mark.parametrize("make", [pkg.optim.SGD, pkg.optim.Adam, pkg.optim.AdamW])
+def test_parameters_whose_elements_share_memory_are_not_stepped(make):
+    whole = pkg.nn.Parameter(pkg.ones(2))
+    row = pkg.ones(1)
+    shared = pkg.nn.Parameter(row.expand(3))
+    whole.grad, shared.grad = pkg.ones(2), pkg.ones(3)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        make([whole, shared], lr=0.1).step()
+    assert whole.tolist() == [1, 1] and row.tolist() == [1]
+
+
 def test_loading_a_state_that_does_not_fit_changes_nothing():
     p, q = nn.Parameter(pkg.ones([1])), nn.Parameter(pkg.ones([1]))
     optimizer = optim.SGD([p], lr=0.5)

@@ -3,8 +3,9 @@
 
 import threading
 import time
-from collections import Counter, namedtuple
+from collections import Counter, OrderedDict, defaultdict, namedtuple
 from itertools import islice
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -211,6 +212,15 @@ def test_collate_makes_batches_of_every_structure():
     Point = namedtuple("Point", "x y")
     point = collate([Point(1, 2), Point(3, 4)])
     assert isinstance(point, Point) and point.y.tolist() == [2, 4]
+
+
+def test_collate_keeps_the_type_of_mappings_that_take_a_dict():
+    collate = pkg.data.default_collate
+    got = collate([OrderedDict(b=1, a=2.5), OrderedDict(b=3, a=4.5)])
+    assert type(got) is OrderedDict and list(got) == ["b", "a"]
+    assert got["b"].tolist() == [1, 3]
+    assert type(collate([MappingProxyType({"a": 1})])) is MappingProxyType
+    assert type(collate([defaultdict(int, a=1)])) is dict
 
 
 def test_collate_of_ints_and_floats_keeps_the_fractions():

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/isa.h"
+#include "dispatcher/checks.h"
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
 #include "tensor/copy.h"
@@ -24,6 +25,7 @@ void check_same(const char* op, const char* what, const TensorList& params,
     PKG_CHECK(a.sizes() == b.sizes() && a.dtype() == b.dtype(), RuntimeError, "[", op,
               "] expected ", what, "[", i, "] of shape ", a.sizes(), " and dtype ",
               a.dtype(), ", got ", b.sizes(), " and ", b.dtype(), ".");
+    detail::check_no_overlap(op, a);
   }
 }
 
