@@ -12,21 +12,18 @@ import sys
 from typing import Any
 
 import pytest
-from kit_modules import HERE, BuildError, load
+from kit_modules import HERE
 
+THEME = "lent"
 TEXT = "p" * 100
 GIVEN = r"this lent\.\w+, or what it is a part of, was given to C\+\+"
 OVER = r"C\+\+ lent this lent\.\w+ for a call that is over"
 
 
 @pytest.fixture
-def m(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """By the kit."""
-    module = load("lent", "kit")
-    if isinstance(module, BuildError):
-        pytest.fail(str(module), pytrace=False)
-    monkeypatch.setitem(sys.modules, "lent", module)
-    return module
+def binding() -> str:
+    """The kit alone."""
+    return "kit"
 
 
 # How to get a part of a box.

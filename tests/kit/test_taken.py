@@ -11,20 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kit_modules import BuildError, load
 
+THEME = "taken"
 TEXT = "p" * 100
 GIVEN = r"or what it is a part of, was given to C\+\+"
 
 
 @pytest.fixture
-def m(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """By the kit."""
-    module = load("taken", "kit")
-    if isinstance(module, BuildError):
-        pytest.fail(str(module), pytrace=False)
-    monkeypatch.setitem(sys.modules, "taken", module)
-    return module
+def binding() -> str:
+    """The kit alone."""
+    return "kit"
 
 
 @pytest.mark.parametrize("how", ["drop_last", "drop_last_of", "drop_second"])

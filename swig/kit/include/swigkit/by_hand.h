@@ -4,7 +4,7 @@
 // guarded().
 #pragma once
 
-#include "convert.h"
+#include "results.h"
 #include "fastcall.h"
 
 #include <structseq.h>

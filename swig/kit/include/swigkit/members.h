@@ -4,7 +4,7 @@
 // variables.
 #pragma once
 
-#include "convert.h"
+#include "results.h"
 
 #include <algorithm>
 #include <iterator>

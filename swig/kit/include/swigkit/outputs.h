@@ -2,7 +2,7 @@
 // swigkit/outputs.h: results of functions that write into their parameters.
 #pragma once
 
-#include "convert.h"
+#include "results.h"
 
 #include <array>
 

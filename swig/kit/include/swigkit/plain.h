@@ -2,7 +2,7 @@
 // swigkit/plain.h: numbers and texts between Python and C++, and Python's own objects.
 #pragma once
 
-#include "convert.h"
+#include "results.h"
 
 #include <concepts>
 #include <cstring>

@@ -4,13 +4,13 @@
 #include "swigkit/buffers.h"
 #include "swigkit/classes.h"
 #include "swigkit/containers.h"
-#include "swigkit/convert.h"
 #include "swigkit/enumeration.h"
 #include "swigkit/function.h"
 #include "swigkit/members.h"
 #include "swigkit/outputs.h"
 #include "swigkit/plain.h"
 #include "swigkit/pointers.h"
+#include "swigkit/results.h"
 #include "swigkit/standard.h"
 %}
 
