@@ -4,8 +4,8 @@
 // guarded().
 #pragma once
 
-#include "results.h"
 #include "fastcall.h"
+#include "results.h"
 
 #include <structseq.h>
 
