@@ -3,17 +3,26 @@
 
 Used by compare.py.  Every binding makes the same call from its own copy of the same
 loop (CPython specialises a loop for what it calls), all in one process; each round runs
-each binding once, in turning order.  The time of the empty loop is taken off.
+each binding once, in turning order.  The time of the empty loop is taken off.  There
+are several processes, as where a module's code lies in one can cost it a third of a
+short call's time.  Each of them is this file, asked on its standard input.
 """
 
 from __future__ import annotations
 
+import importlib
+import json
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from pathlib import Path
 from types import ModuleType
+
+PROCESSES = 5
 
 
 @dataclass(frozen=True)
@@ -111,15 +120,50 @@ def seconds(run: Callable, count: int) -> float:
 
 
 def time_calls(
-    modules: dict[str, ModuleType],
+    modules: dict[str, tuple[Path, str]],
     rounds: int,
     sample: float,
     calls: Sequence[Call] = CALLS,
 ) -> dict[str, dict]:
     """Per call and binding: ns, median of `rounds` samples of about `sample` seconds.
 
-    Where a binding cannot make the call there is its error instead.
+    modules: folder and name of each binding's.  Where a binding cannot make the call
+    there is its error instead.
     """
+    each = -(-rounds // PROCESSES)
+    asked = {
+        "modules": {name: (str(folder), m) for name, (folder, m) in modules.items()},
+        "calls": [vars(call) for call in calls],
+        "sample": sample,
+        "rounds": each,
+    }
+    results: dict[str, dict] = {}
+    for process in range(PROCESSES):
+        asked["first"] = process * each
+        child = subprocess.run(
+            [sys.executable, __file__],
+            input=json.dumps(asked),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        for call, result in json.loads(child.stdout.splitlines()[-1]).items():
+            whole = results.setdefault(call, {**result, "rounds": {}})
+            for name, times in result["rounds"].items():
+                whole["rounds"].setdefault(name, []).extend(times)
+    for result in results.values():
+        medians = {n: statistics.median(times) for n, times in result["rounds"].items()}
+        result["ns"] = medians
+    return results
+
+
+def time_here(
+    modules: dict[str, ModuleType],
+    rounds: range,
+    sample: float,
+    calls: Sequence[Call],
+) -> dict[str, dict]:
+    """The times of these rounds, in this process; each begins with another binding."""
     empty = loop(EMPTY, None)
     results: dict[str, dict] = {}
     for call in calls:
@@ -131,14 +175,13 @@ def time_calls(
             counts[name] = max(50, int(200 * sample / seconds(run, 200)))
         taken: dict[str, list[float]] = {name: [] for name in loops}
         names = list(loops)
-        for i in range(rounds):
+        for i in rounds:
             base = seconds(empty, 20000) / 20000
             turn = i % len(names)
             for name in names[turn:] + names[:turn]:
                 each = seconds(loops[name], counts[name]) / counts[name]
                 taken[name].append(max(each - base, 1e-10) * 1e9)
         results[call.name] = {
-            "ns": {name: statistics.median(times) for name, times in taken.items()},
             "rounds": taken,
             "unsupported": {n: run for n, run in made.items() if isinstance(run, str)},
         }
@@ -150,3 +193,19 @@ def ratio(result: dict, ours: str, peer: str) -> float | None:
     pairs = zip(result["rounds"].get(ours, []), result["rounds"].get(peer, []))
     quotients = [a / b for a, b in pairs]
     return statistics.median(quotients) if quotients else None
+
+
+def answer(asked: dict) -> dict[str, dict]:
+    """What time_calls has asked this process for."""
+    modules = {}
+    for name, (folder, module) in asked["modules"].items():
+        sys.path.insert(0, folder)
+        sys.modules.pop(module, None)  # another binding's of the same name
+        modules[name] = importlib.import_module(module)
+    rounds = range(asked["first"], asked["first"] + asked["rounds"])
+    calls = [Call(**call) for call in asked["calls"]]
+    return time_here(modules, rounds, asked["sample"], calls)
+
+
+if __name__ == "__main__":
+    print(json.dumps(answer(json.load(sys.stdin))))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
-import importlib
 import json
 import os
 import platform
@@ -112,7 +111,7 @@ def time_tensors(quick: bool) -> list[dict]:
 
 def gather(only: list[str], quick: bool) -> dict:
     """Everything the page shows."""
-    rounds = 7 if quick else 31
+    rounds = 7 if quick else 45
     data: dict = {"machine": machine(), "rounds": rounds}
     chosen = [v for v in all_variants() if not only or v.name in only]
     data["variants"] = {}
@@ -128,10 +127,7 @@ def gather(only: list[str], quick: bool) -> dict:
         data["variants"][name]["import_ms"] = ms
     questions = list(PROBES) + list(WRONG)
     data["answers"] = {v.name: ask_all(v.folder, v.module, questions) for v in there}
-    modules = {}
-    for v in there:
-        sys.path.insert(0, str(v.folder))
-        modules[v.name] = importlib.import_module(v.module)
+    modules = {v.name: (v.folder, v.module) for v in there}
     data["calls"] = time_calls(modules, rounds, 0.0005 if quick else 0.005)
     for result in data["calls"].values():
         result["ours by nanobind"] = ratio(result, "swig_ours", "nanobind")

@@ -10,7 +10,6 @@ pybind11.  Prints what a call costs with each and the ratios, from one run.
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -246,8 +245,7 @@ def main() -> None:
         folder = ROOT / "build" / "bindings" / "rows" / variant.name
         if not args.kept:
             variant.build(folder)
-        sys.path.insert(0, str(folder))
-        modules[variant.name] = importlib.import_module(variant.module)
+        modules[variant.name] = folder, variant.module
     results = time_calls(modules, args.rounds, args.sample, list(calls()))
     print(f"{'call':34}{'kit ns':>8}{'/ nanobind':>12}{'/ pybind11':>12}")
     limits = {"nanobind": 1.0, "pybind11": 0.5}
