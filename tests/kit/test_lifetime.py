@@ -462,6 +462,52 @@ def test_the_memory_of_what_ended_is_used_again(m, kit):
     assert id(second) == place and second.x == 0
 
 
+@pytest.mark.parametrize("n", [1, 3, 100])
+def test_ended_cpp_objects_leave_nothing_to_the_next(m, n):
+    """Through constructors that throw and objects that C++ takes, too."""
+    words = [f"{i} is a text that lies in memory of its own" for i in range(n)]
+    for turn in range(4):
+        several = [m.Marked(word) for word in words]
+        with pytest.raises(ValueError, match="no text"):
+            m.Marked("")
+        with pytest.raises(ValueError, match="no more"):
+            m.Marked("a", "")
+        twice = [one.twice() for one in several[:: turn + 1]]
+        lettered = [m.Lettered(word) for word in words]
+        m.hold(lettered.pop())
+        m.hold(m.Lettered("held", "more"))
+        back = m.let_out()
+        assert (back.text, back.more) == ("held", "more")
+        assert [one.text for one in lettered] == words[:-1]
+        assert [one.text for one in several] == words
+        assert [one.more for one in several] == [""] * n
+        assert [one.text for one in twice] == [w * 2 for w in words[:: turn + 1]]
+        assert m.let_out() is None
+
+
+def test_cpp_objects_lie_where_ended_ones_lay(m, kit):
+    """Those that are made with the GIL: without it nobody may look for such a place."""
+    if not kit:
+        pytest.skip("pybind11 leaves it to malloc")
+    first = m.Marked("a")
+    place = first.address()
+    del first
+    without = m.Marked("b", "c")
+    assert without.address() != place
+    assert m.Marked("d").address() == place
+    assert without.twice().address() == place
+
+
+def test_an_error_that_is_on_its_way_stays_when_objects_end(m):
+    for _ in range(3):
+        with pytest.raises(KeyError, match="a"):
+            m.Marked("a"), {}["a"]  # the object ends on the way out
+    with pytest.raises(TypeError):
+        m.hold(m.Marked("b"))
+    with pytest.raises(TypeError):
+        m.Marked(m.Marked("c"))
+
+
 def test_what_cpp_lent_and_then_gives_away_is_one_object(m, kit):
     """A class that can be copied, so that two objects of one place would do no harm."""
     if not kit:

@@ -60,6 +60,9 @@ MEMBER_SET = re.compile(
 )
 HELD_VALUE = re.compile(r"swigkit::In(Pointer)?<.*> held2 ?;\n")
 MEMBER_GET = re.compile(r"^( *)result = +(\(\(arg1\)->\w+\));\n", re.MULTILINE)
+# The call of a constructor as errors.i has it, and words that may give the GIL up.
+PLAIN_CALL = re.compile(r"\{\s*try \{\s*result = ")
+RELEASES = re.compile(r"Gil|SaveThread|ALLOW|give_gil_up")
 ABSTRACT = re.compile(
     r"SWIG_SetErrorMsg\(PyExc_RuntimeError,"
     r'"accessing abstract class or protected constructor"\);(\s*)SWIG_fail;'
@@ -192,19 +195,21 @@ class Wrapper:
         body = ABSTRACT.sub(
             f'swigkit::refuse_abstract("{cls.name}", "{left}");\\1SWIG_fail;', body
         )
+        value = "true" if "value" in cls.features else "false"
+        # Memory that is free is for who has the GIL.
+        has_gil = PLAIN_CALL.search(body) and not RELEASES.search(body)
+        own = "self" if has_gil else "self, false"
         if function.implicit:  # as SWIG guesses, which does not know all bases
-            value = "true" if "value" in cls.features else "false"
             body = re.sub(
                 r"\bnew ([^;()]+)\(\);",
-                rf"swigkit::make_default< \1, {value} >(self);",
+                rf"swigkit::make_default< \1, {value} >({own});",
                 body,
             )
         else:  # a small value lies in its Python object
-            fits = "kFitsInside" if "value" in cls.features else "kMayLieInside"
             body = re.sub(
                 rf"\bnew ({re.escape(_spelled(cls.cpp))})(\(.*\));",
-                rf"(swigkit::{fits}<\1> ? ::new (swigkit::room_of<\1>(self)) "
-                r"\1\2 : new \1\2);",
+                rf"(swigkit::kIsPlaced< \1, {value}> "
+                rf"? ::new (swigkit::place_of< \1>({own})) \1\2 : new \1\2);",
                 body,
             )
         if "kept" in function.features:

@@ -306,6 +306,27 @@ struct Pooled {
   Pooled* itself() { return this; }
 };
 inline int pooled() { return Pooled::pooled; }
+/// Too large to lie in a Python object; the constructor with two texts runs without the GIL.
+struct Marked {
+  std::string text, more;
+  explicit Marked(const std::string& text) : text(text) {
+    if (text.empty()) throw std::invalid_argument("no text");
+  }
+  Marked(const std::string& text, const std::string& more) : text(text), more(more) {
+    if (more.empty()) throw std::invalid_argument("no more");
+  }
+  uint64_t address() const { return reinterpret_cast<uint64_t>(this); }
+  Marked twice() const { return Marked(text + text); }
+};
+/// The same that C++ takes.
+struct Lettered : Marked {
+  using Marked::Marked;
+};
+inline std::unique_ptr<Lettered> held_lettered;
+inline void hold(std::unique_ptr<Lettered> lettered) {
+  held_lettered = std::move(lettered);
+}
+inline std::unique_ptr<Lettered> let_out() { return std::move(held_lettered); }
 inline std::unique_ptr<Given> held_given;
 inline void give(std::unique_ptr<Given> given) { held_given = std::move(given); }
 inline std::unique_ptr<Given> get_back() { return std::move(held_given); }

@@ -89,6 +89,20 @@ PYBIND11_MODULE(lifetime, m) {
   small(py::class_<Given, py::smart_holder>(m, "Given"));
   small(py::class_<Shared, py::smart_holder>(m, "Shared"));
   small(py::class_<Pooled, py::smart_holder>(m, "Pooled"));
+  py::class_<Marked, py::smart_holder>(m, "Marked")
+      .def(py::init<const std::string&>(), py::arg("text"))
+      .def(py::init<const std::string&, const std::string&>(), py::arg("text"),
+           py::arg("more"), py::call_guard<py::gil_scoped_release>())
+      .def_readwrite("text", &Marked::text)
+      .def_readwrite("more", &Marked::more)
+      .def("address", &Marked::address)
+      .def("twice", &Marked::twice);
+  py::class_<Lettered, Marked, py::smart_holder>(m, "Lettered")
+      .def(py::init<const std::string&>(), py::arg("text"))
+      .def(py::init<const std::string&, const std::string&>(), py::arg("text"),
+           py::arg("more"));
+  m.def("hold", &hold, py::arg("lettered"));
+  m.def("let_out", &let_out);
   py::class_<GivenMore, Given, py::smart_holder>(m, "GivenMore")
       .def(py::init())
       .def_readwrite("y", &GivenMore::y);

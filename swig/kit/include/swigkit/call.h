@@ -47,6 +47,7 @@ inline constexpr Py_ssize_t kMaxParameters = 32;
 inline bool fit(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
                 PyObject* keywords, PyObject** slots) {
   if (!keywords && nargs == p.total && nargs == p.positional) {
+    if (nargs == 1) return slots[0] = args[0], true;  // operators
     for (Py_ssize_t i = 0; i < nargs; ++i) slots[i] = args[i];
     return true;
   }

@@ -165,9 +165,27 @@ inline bool is_reusable(PyTypeObject* type) {
   if (kept) drop(kept);
 }
 
+/// The end of one that nobody else knows of, of a class that has `end_object`.
+[[gnu::noinline]] inline void end_alone(Instance* self, PyTypeObject* type) {
+  void* object = std::exchange(self->object, nullptr);
+  self->owner = Owner::Nobody;
+  call_python([=] {
+    self->record->destroy(object);
+    if (!g_registry->orphans.empty()) drop_orphans();
+  });
+  if (PyErr_Occurred()) PyErr_Clear();  // there was none
+  if (is_reusable(type)) g_free[g_free_count++] = self;
+  else type->tp_free(self);
+  Py_DECREF(type);
+}
 inline void end_object(PyObject* object) {
   auto* self = reinterpret_cast<Instance*>(object);
   PyTypeObject* type = Py_TYPE(object);
+  const Registry& registry = *g_registry;
+  if (self->is_alone() && registry.orphans.empty() && registry.lent_too.empty() &&
+      !PyType_IS_GC(type) && !PyErr_Occurred()) {
+    return end_alone(self, type);
+  }
   if (!self->is_bare() || !is_reusable(type)) return end_known_object(object);
   g_free[g_free_count++] = self;
   Py_DECREF(type);
@@ -394,12 +412,12 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
 
 /// What C++ makes of nothing, where nobody has declared how.
 template <class T, bool is_value>
-T* make_default(PyObject* self) {
+T* make_default(PyObject* self, bool has_gil = true) {
   if constexpr (!std::is_default_constructible_v<T>) {
     refuse_construction(Py_TYPE(self));
     throw_python_error();
-  } else if constexpr (is_value ? kFitsInside<T> : kMayLieInside<T>) {
-    return ::new (room_of<T>(self)) T();
+  } else if constexpr (kIsPlaced<T, is_value> && requires { new T(); }) {
+    return ::new (place_of<T>(self, has_gil)) T();
   } else {
     return new T();
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "argument.h"
+#include "blocks.h"
 #include "error.h"
 #include "registry.h"
 
@@ -92,6 +93,11 @@ template <class T>
 inline constexpr bool kMayLieInside = kFitsInside<T> && requires(const T& value) {
   new T(value);
 } && !requires { T::operator new(sizeof(T)); };
+
+/// Whether a constructor is given the place for its object.
+template <class T, bool is_value>
+inline constexpr bool kIsPlaced = kReusesMemory<T> ||
+                                  (is_value ? kFitsInside<T> : kMayLieInside<T>);
 /// Whether functions of this module take objects of T over or share them.
 template <class T>
 inline constinit bool g_leave_python = false;
@@ -120,6 +126,18 @@ void destroy(void* object) {
       delete static_cast<T*>(object);
     } catch (...) { show_lost_error(); }
   }
+}
+/// The same with the GIL.
+template <class T>
+void destroy_here(void* object) {
+  if constexpr (std::is_nothrow_destructible_v<T>) {
+    static_cast<T*>(object)->~T();
+  } else {
+    try {
+      static_cast<T*>(object)->~T();
+    } catch (...) { show_lost_error(); }
+  }
+  g_blocks<T>.give(object);
 }
 template <class T>
 std::shared_ptr<void> share(void* object, Instance* overridden) {
@@ -154,7 +172,8 @@ constexpr auto copier() -> void* (*)(const void*) {
 }
 template <class T>
 constexpr auto destroyer() -> void (*)(void*) {
-  if constexpr (std::is_destructible_v<T>) return &destroy<T>;
+  if constexpr (kReusesMemory<T>) return &destroy_here<T>;
+  else if constexpr (std::is_destructible_v<T>) return &destroy<T>;
   else return nullptr;
 }
 template <class T>
@@ -206,18 +225,23 @@ struct Instance {
   bool is_bare() const {
     return is_inside() && !weakrefs && !kept && !holder && !tracked && !overridden;
   }
+  /// Whether its C++ object is in memory of its own, and nobody else knows of either.
+  bool is_alone() const {
+    return owner == Owner::Python && !is_inside() && !weakrefs && !kept && !outer &&
+           !holder && !tracked && !overridden && !listed && !lent;
+  }
 };
 
-/// Where `::new (room_of<T>(self)) T(...)` makes an object: in the Python object or not.  If
+/// Where `::new (place_of<T>(self)) T(...)` makes an object: in the Python object or not.  If
 /// that has one already, by an __init__ that an argument has called, nothing is overwritten.
-struct Room {
-  void* inside;
-};
+/// `has_gil`: whether the constructor is called with the GIL.
 template <class T>
-Room room_of(PyObject* self) {
+Place place_of(PyObject* self, bool has_gil = true) {
   auto* instance = reinterpret_cast<Instance*>(self);
   const bool free = !instance->object && !instance->listed;
-  return {class_of<T>.inside && free ? instance->room : nullptr};
+  const bool inside = kFitsInside<T> && class_of<T>.inside && free;
+  return {inside ? instance->room : nullptr,
+          kReusesMemory<T> && has_gil ? &g_blocks<T> : nullptr};
 }
 
 /// What all classes have as their last base.

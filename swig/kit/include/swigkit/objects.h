@@ -26,11 +26,9 @@ inline void own_lent(Instance* self) {
   if (std::exchange(self->given, false)) Py_DECREF(reinterpret_cast<PyObject*>(self));
 }
 
-/// Gives the C++ object to the Python object, or lets it refer to it.
-inline void put(Instance* self, void* object, const Class& record, Owner owner) {
-  untrack(self);  // found by what it was given before, if it was
-  if (self->listed) unlist(self);
-  if (self->lent || !g_registry->lent_too.empty()) forget_lent(self);
+/// Gives the C++ object to a Python object that had none.
+inline void put_first(Instance* self, void* object, const Class& record, Owner owner) {
+  if (!g_registry->lent_too.empty()) forget_lent(self);  // of one that lay there before
   self->object = object;
   self->record = &record;
   self->owner = owner;
@@ -39,6 +37,13 @@ inline void put(Instance* self, void* object, const Class& record, Owner owner) 
     own(self);
   }
   if (record.tracked) track(self);
+}
+/// Gives the C++ object to the Python object, or lets it refer to it.
+inline void put(Instance* self, void* object, const Class& record, Owner owner) {
+  untrack(self);  // found by what it was given before, if it was
+  if (self->listed) unlist(self);
+  if (self->lent) forget_lent(self);
+  put_first(self, object, record, owner);
 }
 
 /// Ends the C++ object, if it is Python's.
@@ -111,7 +116,7 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
     if (owner == Owner::Python && record.destroy) record.destroy(object);
     return nullptr;
   }
-  put(self, object, record, owner);
+  put_first(self, object, record, owner);
   return reinterpret_cast<PyObject*>(self);
 }
 
@@ -123,13 +128,13 @@ PyObject* wrap_value(U&& value) {
     if (record.inside && record.type) {
       Instance* self = allocate(record.type);
       if (!self) return nullptr;
-      put(self, ::new (static_cast<void*>(self->room)) T(std::forward<U>(value)), record,
-          Owner::Python);
+      put_first(self, ::new (static_cast<void*>(self->room)) T(std::forward<U>(value)),
+                record, Owner::Python);
       return reinterpret_cast<PyObject*>(self);
     }
   }
   if constexpr (requires { new T(std::forward<U>(value)); }) {
-    return wrap_object(new T(std::forward<U>(value)), record, Owner::Python);
+    return wrap_object(make_in_heap<T>(std::forward<U>(value)), record, Owner::Python);
   } else {
     PyErr_Format(PyExc_TypeError, "C++'s %s has no objects that Python could own",
                  readable_name(record.cpp));
@@ -316,10 +321,3 @@ inline T* pointer_of(PyObject* object, const Argument& where) {
 }
 
 }  // namespace swigkit
-
-inline void* operator new(size_t size, swigkit::Room room) {
-  return room.inside ? room.inside : ::operator new(size);
-}
-inline void operator delete(void* memory, swigkit::Room room) {
-  if (memory != room.inside) ::operator delete(memory);
-}

@@ -120,14 +120,29 @@ PyObject* give(T&& result, PyObject* const* arguments, Count count, std::true_ty
 }
 
 /// A result by value of a class that the module wraps: made where it stays, as it may have
-/// neither copies nor moves.
+/// neither copies nor moves.  Begins and ends with the GIL.
 template <class T>
 class Made {
  public:
+  Made() = default;
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+  ~Made() {
+    if constexpr (kTakes) {
+      if (block_) g_blocks<T>.give(block_);
+    }
+  }
+  /// Perhaps without the GIL.
   template <class F>
   void make(F&& f) {
-    if constexpr (kFitsInside<T>) made_.emplace(f());
-    else made_.reset(new T(f()));
+    if constexpr (kFitsInside<T>) {
+      made_.emplace(f());
+    } else if constexpr (kTakes) {
+      made_.reset(::new (Place{block_, nullptr}) T(f()));
+      block_ = nullptr;
+    } else {
+      made_.reset(new T(f()));
+    }
   }
   PyObject* give() {
     if constexpr (kFitsInside<T>) return Convert<T>::cast(*std::move(made_));
@@ -135,7 +150,14 @@ class Made {
   }
 
  private:
+  static constexpr bool kTakes = kReusesMemory<T> && !kFitsInside<T>;
+  static void* take() {
+    if constexpr (kTakes) return g_blocks<T>.take();
+    else return nullptr;
+  }
+
   std::conditional_t<kFitsInside<T>, std::optional<T>, std::unique_ptr<T>> made_;
+  void* block_ = take();
 };
 
 }  // namespace swigkit
