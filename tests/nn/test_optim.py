@@ -323,6 +323,9 @@ def test_parameters_whose_elements_share_memory_are_not_stepped(make):
     with pytest.raises(RuntimeError, match="single memory location"):
         make([whole, shared], lr=0.1).step()
     assert whole.tolist() == [1, 1] and row.tolist() == [1]
+    empty = pkg.nn.Parameter(row.expand(0, 1).expand(0, 3))
+    empty.grad = pkg.ones(0, 3)
+    make([empty], lr=0.1).step()  # nothing is there that could be written twice
 
 
 def test_loading_a_state_that_does_not_fit_changes_nothing():

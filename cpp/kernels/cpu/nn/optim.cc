@@ -25,7 +25,7 @@ void check_same(const char* op, const char* what, const TensorList& params,
     PKG_CHECK(a.sizes() == b.sizes() && a.dtype() == b.dtype(), RuntimeError, "[", op,
               "] expected ", what, "[", i, "] of shape ", a.sizes(), " and dtype ",
               a.dtype(), ", got ", b.sizes(), " and ", b.dtype(), ".");
-    detail::check_no_overlap(op, a);
+    if (a.numel() > 0) detail::check_no_overlap(op, a);
   }
 }
 
