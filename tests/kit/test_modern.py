@@ -81,6 +81,33 @@ def test_members_that_are_functions(m, refuses):
     assert widget.on_click is None and widget.click(3) == -1
 
 
+def test_the_end_of_an_object_may_make_and_end_others(m):
+    """Of its class, whose memory may be its own; a function ends with its object."""
+    ended = []
+
+    class Function:
+        def __init__(self, depth):
+            self.depth = depth
+
+        def __call__(self, x):
+            return x + self.depth
+
+        def __del__(self):
+            if self.depth:
+                widgets = [m.Widget() for _ in range(3)]
+                for widget in widgets:
+                    widget.on_click = Function(self.depth - 1)
+                assert [widget.click(1) for widget in widgets] == [self.depth] * 3
+            ended.append(self.depth)
+
+    widget = m.Widget()
+    widget.on_click = Function(4)
+    del widget
+    assert sorted(ended) == [
+        depth for depth in range(5) for _ in range(3 ** (4 - depth))
+    ]
+
+
 def test_a_function_or_none(m):
     """Where the default is nullptr."""
     assert m.call() == -1 == m.call(None) == m.call(function=None)
