@@ -36,6 +36,9 @@ VALUES: dict[tuple[str, str], list[Any]] = {
     ("virtuals", "kind"): ["shape", "polygon", "square", "secret", ""],
     ("buffers", "row"): [0],  # not checked by the library
     ("buffers", "col"): [0],
+    ("corners", "flags"): [[True, False]],  # nor are these
+    ("corners", "rows"): [[[1, 2], [3, 4]]],
+    ("corners", "n"): [2],
 }
 # What is not called alone, and why.
 EXCLUDED = {

@@ -23,6 +23,7 @@ class Classes:
         self.wrapper = groups.wrapper
         self.module = groups.module
         self.parts = groups.parts
+        self.tags: set[str] = set()
 
     def make(self) -> str:
         """The C++ statements that make all classes of the module."""
@@ -69,6 +70,9 @@ class Classes:
         for function in cls.hidden:
             self.wrapper.drop_function(function)
         tag = "swigkit_class_" + re.sub(r"\W", "_", cls.cpp)
+        while tag in self.tags:  # of T<int&> and T<int*>
+            tag += "_"
+        self.tags.add(tag)
         methods: dict[str, list[tree.Function]] = {}
         for function in cls.methods:
             if cls.is_range and cls.is_end(function):
@@ -323,20 +327,13 @@ class Classes:
                 value = tree.Parameter(variable.name, variable.type, null)
                 two = tree.Function(variable.name, "", other, [value], "void")
                 if pointer:
-                    two.features |= {"holder": "1", "kept": "2"}
-                # Not of a number, which may have a few bits only and no address.
-                own = self.module.class_of(variable.type) is not None
+                    two.features["keeps_1_2"] = "1"
                 number = variable.type.removeprefix("std::") in INTS
                 library = variable.type.startswith("std::") and not number
                 library &= not known.endswith("*")
-                if ("<" in variable.type and not known.endswith("*")) or own or library:
-                    self.wrapper.assign(other, own)
-                if known.endswith("*"):
-                    self.wrapper.point(other, f"{title}.{variable.name}", variable)
-                elif not variable.bits:
-                    self.wrapper.keep(other, f"{title}.{variable.name}", variable)
-                if variable.bits:
-                    self.wrapper.narrow(other, f"{title}.{variable.name}", variable)
+                assigned = "<" in variable.type and not known.endswith("*")
+                if not variable.protected:  # which the kit's own code may not name
+                    self._set_member(other, title, variable, known, assigned or library)
                 self.wrapper.take_array(two, f"{title}.{variable.name}", True)
                 setter = f"swigkit::set<{other}>"
             getset.append(
@@ -354,6 +351,28 @@ class Classes:
                 entry = ("get", "set")[i]
                 entries[i] = f"swigkit::{entry}<{function.wrapper}>"
         return f'  {{"{variable.name}", {entries[0]}, {entries[1]}, {doc}, nullptr}},'
+
+    def _set_member(
+        self,
+        setter: str,
+        title: str,
+        variable: tree.Variable,
+        known: str,
+        assigned: bool,
+    ) -> None:
+        """What SWIG's function that sets a member does instead; `known` is its type."""
+        own = self.module.class_of(variable.type) is not None
+        name = f"{title}.{variable.name}"
+        if assigned or own:
+            self.wrapper.assign(setter, own)
+        # Not of a number, which may have a few bits only and no address; of
+        # `enum {...} member : 2` SWIG does not say that it is a bit-field.
+        if known.endswith("*"):
+            self.wrapper.point(setter, name, variable)
+        elif not variable.bits and not variable.type.startswith("enum "):
+            self.wrapper.keep(setter, name, variable)
+        if variable.bits:
+            self.wrapper.narrow(setter, name, variable)
 
     def _constructor(self, cls: tree.Class, title: str, tag: str) -> str:
         """Writes what makes the C++ object; returns its name, or nothing."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .tree import EXCEPTION, Function, Module
+from .xml_tree import parse
 
 __all__ = ["Declared", "declared", "operators"]
 
@@ -27,7 +28,7 @@ class Declared:
 def declared(path: Path) -> Declared:
     """Of the tree in this file."""
     found = Declared()
-    _walk(ElementTree.parse(path).getroot(), found)
+    _walk(parse(path), found)
     return found
 
 

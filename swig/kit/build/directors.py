@@ -28,6 +28,8 @@ NAME = re.compile(
     r'swig::SwigVar_PyObject swig_method_name = PyUnicode_FromString\("(\w+)"\);'
 )
 RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
+# SWIG counts the calls of a protected method in a std::map, on any thread.
+INNER = re.compile(r'^ *swig_set_inner\("\w+", \w+\);\n', re.MULTILINE)
 # What `%output` writes of an override's result, and where conversions of it begin.
 WRITTEN = "swigkit::written("
 FROM_RESULT = re.compile(r"(\bload|\bto_cpp(?:<.*?>)?)\(result,")
@@ -73,9 +75,7 @@ def guard(text: str, module: Module) -> str:
                 base = pointee(function.parameters[0].type)
                 head = rf"^{name}::{name}\(PyObject \*self, ?(?:const )?{base} "
                 text = re.sub(head + r".*?^\}\n", "", text, flags=re.M | re.S)
-        for name in {
-            d.name for c in _chain(module, one) for d in c.declared if d.throws
-        }:
+        for name in {d.name for c in module.chain(one) for d in c.declared if d.throws}:
             # SWIG leaves `(false)` out, in the class and before the method's body.
             director = rf"SwigDirector_{one.symbol}\b"
             for place in (
@@ -117,6 +117,7 @@ def _guarded(body: str, module: Module, cls: Class, method: str, taken: str) -> 
     if declared and declared[1].gives:
         given = f'swigkit::give_result(pointer, result, "{cls.name}.{name}")'
         body = body.replace(KEPT, f"c_result = {given}")
+    body = INNER.sub("", body)
     body = CALL.sub(r"= swigkit::call_python([&] { return \1; });", body)
     body = _with_outputs(body)
     body = WHERE.sub(rf'\1{{"{cls.name}.{name}", "\2"\3}}', body)
@@ -151,22 +152,12 @@ def _with_outputs(body: str) -> str:
     return FIRST_OUTPUT.sub(lambda found: items + found[0], body, count=1)
 
 
-def _chain(module: Module, cls: Class) -> list[Class]:
-    """The class and its bases, the nearest first."""
-    chain, seen = [cls], []
-    while chain:
-        here = chain.pop(0)
-        seen.append(here)
-        chain += [c for c in map(module.class_of, here.bases) if c and c not in seen]
-    return seen
-
-
 def _declaration(
     module: Module, cls: Class, method: str, types: list[str]
 ) -> tuple[str, Declaration] | None:
     """The class, this or a base, whose method the director's is; None: not known."""
     plain = method.replace(" ", "")
-    seen = _chain(module, cls)
+    seen = module.chain(cls)
     for exact in (True, False):
         for here in seen:
             for one in here.declared:

@@ -191,13 +191,16 @@ static PyObject *{name}(PyObject *self, PyObject **slots,
 
 
 def documented(name: str, overloads: list[tree.Function], member: bool) -> str:
-    """name(a, b=1.5), which inspect.signature() reads, and the comment."""
+    """name(a, b=1.5), which inspect.signature() reads, the comment, and before it what
+    overloads take, as C++ has it."""
     first = ["$self"] if member else []
     if len(overloads) == 1:
         shown = first + python_parameters(overloads[0])
     else:
         shown = [*first, "*args", "**kwargs"]
     texts = comments(overloads)
+    if len(overloads) > 1:
+        texts.insert(0, "\n".join(f"{name}{_signature(f)}" for f in overloads))
     return f"{name}({', '.join(shown)})\n--\n\n" + "\n\n".join(texts)
 
 

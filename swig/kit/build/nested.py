@@ -18,7 +18,7 @@ from pathlib import Path
 
 from .incremental import BuildError, Step
 from .notation import cpp_type, scope
-from .typemaps import attributes
+from .xml_tree import attributes, parse
 
 __all__ = ["CLASH", "PREFIX", "Renames", "operator_name"]
 
@@ -70,7 +70,7 @@ class Renames:
         )
         if done.returncode or not parsed.exists():
             return
-        tree = ElementTree.parse(parsed).getroot()
+        tree = parse(parsed)
         yield from _operators(tree)
         found = [attributes(node) for node in tree.iter("class")]
         wrapped = [has for has in found if "sym_name" in has and "name" in has]

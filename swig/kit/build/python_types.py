@@ -145,7 +145,7 @@ def parse(text: str) -> Type:
     if array:
         item = parse(array[1])
         # C's text is an array of characters.
-        return item if item.name == "char" else Type("[]", (item,), marks, const)
+        return item if item.name in CHARACTERS else Type("[]", (item,), marks, const)
     found = re.fullmatch(r"([^<>]*)<(.*)>", text, re.DOTALL)
     if found and _balanced(found[2]):
         arguments = tuple(map(parse, split(found[2])))
@@ -203,6 +203,10 @@ class PythonTypes:
             type_ = parse(cpp)
             self.own[str(type_)] = name
             self.own[str(self._resolved(type_, ""))] = name  # Box<my_int> is Box<int>
+            if type_.arguments and type_.name in self.aliases:
+                full = self.aliases[type_.name].of(type_.arguments)
+                if full.name == type_.name:
+                    self.own.setdefault(str(full.bare), name)
 
     def own_class(self, text: str, scope: str) -> str:
         """The name of the class that C++ has by this name in the scope, "" for none."""
@@ -235,9 +239,14 @@ class PythonTypes:
             full = Type(name, arguments, here.marks, here.const)
             if str(full.bare) in self.own:
                 return full
-            found = None if arguments else self.typedefs.get(name)
+            found = self.typedefs.get(name)
+            if arguments and found:  # another name of the template itself, by `using`
+                plain = not found.arguments and not found.marks
+                found = Type(found.name, arguments) if plain else None
             if arguments and name in self.aliases:
                 found = self.aliases[name].of(arguments)
+                if str(found.bare) in self.own:
+                    return Type(found.name, found.arguments, here.marks, here.const)
             if found is not None and found.name != type_.name:
                 found = self._resolved(found, name.rpartition("::")[0])
                 marks, const = found.marks + here.marks, found.const or here.const

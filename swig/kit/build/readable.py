@@ -41,6 +41,12 @@ HIDDEN = re.compile(
     r"abstract method '(.+)' is private",
     re.M,
 )
+# Of a comparison with a body: the copy says which ordering.
+ORDER = re.compile(
+    r"^(.+?):(\d+): Warning 345: Unable to deduce auto return type for "
+    r"'(?:.*::)?(operator ?<=>)",
+    re.M,
+)
 OPEN = "protected: "  # an insertion that is no text: the method's name follows
 DIRECTIVE = re.compile(r"%template\s*\(\s*\w*\s*\)\s*([^;]+?)\s*;")
 CLASS = re.compile(  # its comment included
@@ -120,7 +126,11 @@ class Headers:
         if runner.why_stale(self._with_copies(self.renames.used_by(step))):
             self.renames.forget()  # the interface may have changed
             self._refresh(insertions=False)
-        mended = {LATE: self._place_templates, HIDDEN: self._open_methods}
+        mended = {
+            LATE: self._place_templates,
+            HIDDEN: self._open_methods,
+            ORDER: self._name_orders,
+        }
         while True:
             refused = "(?m)" + "|".join(one.pattern for one in mended) if mended else ""
             tried = self._with_copies(self.renames.used_by(step))
@@ -210,6 +220,10 @@ class Headers:
                 for where, line, name in HIDDEN.findall(text)
             ]
         )
+
+    def _name_orders(self, text: str) -> bool:
+        """Copies the headers with `auto operator<=>(...) {`; whether it could."""
+        return any([self._copy(where) for where, _, _ in ORDER.findall(text)])
 
     def _directive(self, path: str, line: int, name: str) -> str:
         """The %template that makes this instance, from the line where SWIG saw it."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from .notation import is_ostream, pointee
@@ -58,6 +59,12 @@ class Function:
     outputs: list[str] = field(default_factory=list)  # types of OUTPUT parameters
     operand: int = 0  # of a free operator: which one is the object, 1 or 2
     made: str = ""  # where SWIG has none, the kit's C++ function: {title} is its name
+
+    @property
+    def keeps(self) -> list[tuple[int, int]]:
+        """The numbers of those that keep others alive (%keeps_alive), and of these."""
+        names = (re.fullmatch(r"keeps_(\d+)_(\d+)", key) for key in self.features)
+        return [(int(name[1]), int(name[2])) for name in names if name]
 
     @property
     def given(self) -> list[Parameter]:
@@ -124,6 +131,7 @@ class Variable:
     doc: str = ""
     value: str = ""
     enumerator: bool = False  # of an enum without a name
+    protected: bool = False  # seen by %module(allprotected="1")
     bits: str = ""  # how many it has, if it is a bit-field
     getter: Function | None = None  # of a %property
     setter: Function | None = None
@@ -176,6 +184,7 @@ class Declaration:
     ignored: bool  # by %ignore
     gives: bool  # its result is a new object of the caller's (%newobject)
     throws: bool  # as `noexcept(false)` says
+    virtual: bool
 
     @property
     def is_open(self) -> bool:
@@ -256,20 +265,30 @@ class Module:
         bases = cls.bases if cls else []
         return base in bases or any(self.is_derived(b, base) for b in bases)
 
+    def chain(self, cls: Class) -> list[Class]:
+        """The class and its bases, the nearest first."""
+        chain, seen = [cls], []
+        while chain:
+            here = chain.pop(0)
+            seen.append(here)
+            chain += [c for c in map(self.class_of, here.bases) if c and c not in seen]
+        return seen
+
     def pure_methods(self, cls: Class) -> list[str]:
         """What C++ leaves to classes derived from it, by the names in Python."""
         found: dict[tuple[str, int], Declaration] = {}
-        chain = [cls]
-        while chain:
-            here = chain.pop(0)
+        for here in self.chain(cls):
             for one in here.declared:
                 found.setdefault((one.name, len(one.types)), one)
-            chain += [c for c in map(self.class_of, here.bases) if c]
         return sorted({one.python for one in found.values() if one.pure})
 
     def class_of(self, cpp: str) -> Class | None:
         """The class of this C++ name."""
         return next((c for c in self.classes if c.cpp == cpp), None)
+
+    def class_by_symbol(self, symbol: str) -> Class | None:
+        """The class of SWIG's name."""
+        return next((c for c in self.classes if c.symbol == symbol), None)
 
     def is_narrower(self, cpp: str, other: str) -> bool:
         """Whether Python's objects of the one type are of the other, too."""

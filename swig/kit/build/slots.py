@@ -55,6 +55,8 @@ IN_PLACE = {
     "and": "nb_inplace_and",
     "or": "nb_inplace_or",
     "xor": "nb_inplace_xor",
+    "matmul": "nb_inplace_matrix_multiply",
+    "pow": "nb_inplace_power",
 }
 INTEGER = (
     r"(?:const )?(?:std::)?(?:size_t|ptrdiff_t|(?:unsigned |signed )?"
@@ -142,7 +144,8 @@ def slots(cls: Class, groups: dict[str, str], ordered: Order) -> Iterator[str]:
             )
     for middle, kind in IN_PLACE.items():
         if f"__i{middle}__" in groups:
-            yield slot(kind, f"in_place<{groups[f'__i{middle}__']}>")
+            template = "power_in_place" if middle == "pow" else "in_place"
+            yield slot(kind, f"{template}<{groups[f'__i{middle}__']}>")
     if ordered.functions or any(name in groups for name in COMPARE):
         used = ", ".join(
             ordered.group(name, groups.get(name, none)) for name in COMPARE

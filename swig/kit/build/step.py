@@ -56,7 +56,9 @@ def rewrite(text: str, module: tree.Module) -> str:
         Classes(groups).make() + _enums_and_constants(module) + _public(groups)
     )
     wrapper.drop_variadic()
+    wrapper.drop_dispatchers()
     wrapper.drop_rows()
+    wrapper.check()
     if LISTED in wrapper.text:
         groups.parts.append(_listing(groups))
     block = _BLOCK.format(

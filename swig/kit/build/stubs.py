@@ -209,7 +209,8 @@ class _Stub:
             shown.append(self._parameter(parameter, kind))
             if i + 1 == function.positional_only:
                 shown.append("/")
-        if cls and name.startswith("__") and name not in NAMED and shown[-1] != "/":
+        hidden = cls and name.startswith("__") and name not in NAMED
+        if hidden and shown and shown[-1] != "/":
             shown.append("/")
         result = RESULTS.get(name) if cls else None
         if result is None:

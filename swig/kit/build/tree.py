@@ -10,6 +10,7 @@ import inspect
 import keyword
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
 
 from .nested import PREFIX, operator_name
@@ -25,7 +26,8 @@ from .records import (
     Variable,
     distinct,
 )
-from .typemaps import Typemaps, attributes
+from .typemaps import Typemaps
+from .xml_tree import attributes, parse
 
 __all__ = [
     "EXCEPTION",
@@ -57,9 +59,9 @@ ADDED = ("swigkit_get_", "swigkit_set_")
 def read(path: Path) -> Module:
     """The module of a parse tree."""
     reader = _Reader()
-    root = ElementTree.parse(path).getroot()
+    root = parse(path)
     reader.visit(root, None)
-    reader.module.typedefs.add(root)
+    reader.module.typedefs.read(root)
     top = root if root.tag == "top" else root.find("top")
     if top is not None:
         interface = Path(attributes(top).get("inputfile", ""))
@@ -69,6 +71,7 @@ def read(path: Path) -> Module:
     reader.make_properties()
     for cls in reader.module.classes:
         cls.methods += _item_setters(cls)
+        reader.module.left_out += _never_overridden(reader.module, cls)
         _check_defaults(cls)
     return reader.module
 
@@ -196,7 +199,8 @@ class _Reader:
             line = has.get("code", "").strip().partition("\n")[0]
             raise TreeError(
                 f"%pythoncode {{ {line} }}: a module of the kit has no Python file: "
-                "write it in C++ (%inline, %extend), or in a module that imports it"
+                "write it in C++ (%inline, %extend), or in a module that imports it. "
+                "SWIG's own std_*.i are not needed here"
             )
 
     def _typemap(self, node: ElementTree.Element, has: object, inside: object) -> None:
@@ -233,14 +237,15 @@ class _Reader:
         bases = []
         for base in node.findall("attributelist/baselist/base"):
             bases.append(cpp_type(base.get("name", "")))
-        flat = has["sym_name"] if has["sym_name"].startswith(PREFIX) else ""
-        scoped = has["name"].split("::")
+        nested = has["sym_name"].startswith(PREFIX)
+        last = has["name"].split("::")[-1]
+        name = python_name(last) if nested else _symbol(has)
         cls = Class(
-            name=scoped[-1] if flat else has["sym_name"],
-            flat=flat,
+            name=name,
+            flat=has["sym_name"] if has["sym_name"] != name else "",
             cpp=cpp_type(has["name"]),
             bases=bases,
-            abstract="abstracts" in has,
+            abstract="abstracts" in has and "feature_notabstract" not in has,
             overridable=has.get("feature_director", "0") not in ("", "0"),
             doc=_doc(has),
             features=_features(has),
@@ -266,6 +271,12 @@ class _Reader:
             if function.parameters[0].type.endswith("&"):  # && as well
                 inside.hidden.append(function)
                 return
+        if any(p.type.startswith("v(...)") for p in function.parameters):
+            types = ", ".join(p.type for p in function.given[:-1])
+            raise TreeError(
+                f"{inside.cpp}: expected a constructor with a number of parameters: "
+                f"%ignore {inside.cpp}::{function.name}({types}, ...);"
+            )
         inside.constructors.append(function)
 
     def _bases(self, cls: Class) -> set[str]:
@@ -326,7 +337,8 @@ class _Reader:
             kind = cpp_type(has.get("type", "int"))
             self.module.variables.append(
                 Variable(
-                    has["sym_name"], has["name"], kind, "", True, value=has["value"]
+                    *(has["sym_name"], has["name"], kind, "", True),
+                    value=has.get("value", has["name"]),  # a function has none
                 )
             )
 
@@ -348,7 +360,7 @@ class _Reader:
                     (f"{member}_" if member == "mro" else member, of["value"])
                 )
         enum = Enum(
-            name=has["sym_name"],
+            name=_symbol(has),
             cpp=cpp_type(has["enumtype"]),
             scoped="scopedenum" in has,
             members=members,
@@ -387,6 +399,19 @@ NO_PLACE = re.compile(
     r"std::(unique_ptr|basic_string_view|span|reference_wrapper)\b<.*"
 )
 NO_PLACES = {"std::string_view", "std::wstring_view"}
+
+
+def _never_overridden(module: Module, cls: Class) -> Iterator[str]:
+    """What C++ may override and Python cannot."""
+    bases = module.chain(cls)[1:]
+    known = {one.name for base in bases for one in base.declared}
+    for one in cls.declared:
+        hidden = one.private and one.virtual and not one.pure and not one.ignored
+        if cls.overridable and not cls.imported and hidden and one.name not in known:
+            yield (
+                f"{cls.cpp}::{one.name}() is private: C++ does not call what Python "
+                "overrides it with. Make it protected"
+            )
 
 
 def _item_setters(cls: Class) -> list[Function]:
@@ -478,6 +503,11 @@ def python_name(name: str) -> str:
 def _function(
     node: ElementTree.Element, has: dict[str, str], typemaps: Typemaps
 ) -> Function:
+    if has.get("feature_kwargs", "0") not in ("", "0"):
+        raise TreeError(
+            f'{has["name"]}: %feature("kwargs") is not needed, all functions take '
+            "keywords: leave it out"
+        )
     parameters, outputs = [], []
     for number, parm in enumerate(node.findall("attributelist/parmlist/parm"), 1):
         of = attributes(parm)
@@ -488,6 +518,8 @@ def _function(
         if typemaps.is_left_out(of):
             continue
         name = of.get("name", "") or f"arg{number}"
+        if "swigkit::" in of.get("tmap_in", "swigkit::"):  # no typemap of the user's
+            _check_dimensions(f"{has['name']}, {name}", cpp_type(of["type"]))
         parameters.append(
             Parameter(
                 # Methods call their object so.
@@ -525,7 +557,10 @@ def _declaration(node: ElementTree.Element, has: dict[str, str]) -> Declaration:
     pure, ignored = has.get("abstract") == "1", "feature_ignore" in has
     gives = "feature_new" in has
     throws = has.get("noexcept") == "false"
-    return Declaration(name, python, types, pure, private, ignored, gives, throws)
+    virtual = "virtual" in has.get("storage", "").split()
+    return Declaration(
+        name, python, types, pure, private, ignored, gives, throws, virtual
+    )
 
 
 def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
@@ -535,6 +570,7 @@ def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
     if not wrapper and not constant:
         return None
     kind = cpp_type(has.get("decl", "") + has["type"])
+    _check_dimensions(has["name"], kind)
     return Variable(
         name=_symbol(has),
         cpp=has["name"],
@@ -544,8 +580,17 @@ def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
         static="static" in storage,
         doc=_doc(has),
         value=has.get("value", ""),
+        protected=has.get("access") == "protected",
         bits=has.get("bitfield", ""),
     )
+
+
+def _check_dimensions(name: str, kind: str) -> None:
+    if re.search(r"(\[\w*\]){3}", kind):
+        raise TreeError(
+            f"{name}: expected an array of at most two dimensions, got {kind}. "
+            "%ignore it, and %extend what takes a std::array of arrays"
+        )
 
 
 def _source_text(value: str | None) -> str | None:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
-from .notation import cpp_type
+from .notation import cpp_type, scope as scope_of
 from .python_types import Alias
-from .typemaps import attributes
+from .xml_tree import attributes
 
 __all__ = ["Typedefs"]
 
@@ -19,22 +19,59 @@ class Typedefs:
 
     types: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, Alias] = field(default_factory=dict)
+    classes: set[str] = field(default_factory=set)
+    # Where the names of a namespace are known as well: (in which, of which).
+    used: list[tuple[str, str]] = field(default_factory=list)
 
-    def add(self, node: ElementTree.Element, scope: str = "") -> Typedefs:
+    def read(self, root: ElementTree.Element) -> None:
+        """Those of the tree, and names by `using` and by aliases of namespaces."""
+        self.add(root)
+        spaces = {name.rpartition("::")[0] for name in (*self.classes, *self.types)}
+        names = [*self.classes, *self.types]  # not what is added here: no circles
+        for inside, space in dict.fromkeys(self.used):
+            around = inside
+            while around and f"{around}::{space}" not in spaces:
+                around = scope_of(around)
+            full = f"{around}::{space}" if around else space
+            for name in names:
+                # An inner namespace that uses an outer one has its own names anyway.
+                around_it = f"{inside}::".startswith(f"{full}::")
+                own = around_it and name.startswith(f"{inside}::")
+                if name.startswith(f"{full}::") and not own:
+                    known = _full(name.removeprefix(f"{full}::"), inside)
+                    if known not in self.classes:
+                        self.types.setdefault(known, name)
+
+    def add(
+        self, node: ElementTree.Element, scope: str = "", in_class: bool = False
+    ) -> None:
         """Those below the node, which is in the scope."""
         for child in node:
             if child.tag == "attributelist":
                 continue
             has = attributes(child)
             inside = scope
-            if child.tag in ("namespace", "class"):
+            if child.tag == "namespace" and "alias" in has:
+                self.used.append((_full(has["name"], scope), has["alias"]))
+            elif child.tag in ("namespace", "class"):
                 inside = cpp_type(has.get("name", "")) or scope
+                if child.tag == "class":
+                    self.classes.add(inside)
+            elif child.tag == "using" and "namespace" in has and not in_class:
+                self.used.append((scope, has["namespace"]))
+            elif child.tag == "using" and "uname" in has and not in_class:
+                self.types[_full(has["name"], scope)] = has["uname"].removeprefix("::")
             elif child.tag == "cdecl" and has.get("kind") == "typedef":
                 self.types[_full(has["name"], scope)] = _declared_type(has)
             elif child.tag == "template" and "aliastemplate" in has:
                 self.aliases[_full(has["name"], scope)] = _alias(child, has)
-            self.add(child, inside)
-        return self
+            elif child.tag == "template" and has.get("templatetype") == "class":
+                name = _full(has["name"], scope)
+                self.classes.add(name)
+                full = _alias(child, has, name)
+                if any(full.defaults):  # Base<int> is Base<int, int>
+                    self.aliases[name] = full
+            self.add(child, inside, in_class or child.tag == "class")
 
 
 def _full(name: str, scope: str) -> str:
@@ -47,10 +84,12 @@ def _declared_type(has: dict[str, str]) -> str:
     return cpp_type(has.get("decl", "") + has["type"])
 
 
-def _alias(node: ElementTree.Element, has: dict[str, str]) -> Alias:
+def _alias(node: ElementTree.Element, has: dict[str, str], template: str = "") -> Alias:
+    """Of a typedef with parameters, or the class template of this name itself."""
     names, defaults = [], []
     for parameter in node.iterfind("attributelist/templateparms/parm"):
         of = attributes(parameter)
         names.append(of.get("name") or of["type"].removeprefix("typename ").strip())
         defaults.append(cpp_type(of["value"]) if "value" in of else "")
-    return Alias(tuple(names), tuple(defaults), _declared_type(has))
+    text = f"{template}<{', '.join(names)}>" if template else _declared_type(has)
+    return Alias(tuple(names), tuple(defaults), text)

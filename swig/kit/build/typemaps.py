@@ -10,6 +10,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 
+from .xml_tree import attributes
+
 Pattern = tuple[str, str]  # the type in SWIG's notation, and a name or ""
 
 
@@ -88,9 +90,3 @@ def _listed(parmlist: ElementTree.Element) -> Iterator[Pattern]:
     for parameter in parmlist.iterfind("parm"):
         has = attributes(parameter)
         yield has.get("type", ""), has.get("name", "")
-
-
-def attributes(node: ElementTree.Element) -> dict[str, str]:
-    """Of a node of the tree."""
-    found = node.findall("attributelist/attribute")
-    return {a.get("name", ""): a.get("value", "") for a in found}

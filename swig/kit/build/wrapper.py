@@ -54,6 +54,7 @@ RESULT_VALUE = re.compile(
     r"^ *(?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) result ?;\n", re.M
 )
 ARGUMENT_VALUE = re.compile(r"^ *SwigValueWrapper<(.+)> arg(\d+) ?;\n", re.M)
+HELD = re.compile(r"^ *swigkit::In< (.*) > held(\d+) ?;$", re.MULTILINE)
 ASSIGNED = re.compile(r"^( *)result = (.*);\n", re.MULTILINE)
 MEMBER_SET = re.compile(
     r"if \(arg1\) (\(arg1\)->.*?) = (?:\([^()]+\))?(\*arg2|arg2);$", re.MULTILINE
@@ -67,6 +68,35 @@ ABSTRACT = re.compile(
     r"SWIG_SetErrorMsg\(PyExc_RuntimeError,"
     r'"accessing abstract class or protected constructor"\);(\s*)SWIG_fail;'
 )
+# SWIG lets a protected method be called only while C++ calls one of the director.
+PROTECTED = re.compile(
+    r'if \(!director \|\| !\(director->swig_get_inner\("\w+"\)\)\) \{\s*'
+    r'Swig::DirectorMethodException::raise\("accessing protected member \w+"\);\s*\}'
+)
+DIRECTOR_CAST = re.compile(
+    r" *darg = dynamic_cast<SwigDirector_(\w+) \*>\(arg1\);\n *if \(!darg\) \{\n"
+    r" *Swig::DirectorMethodException::raise\(\"'self' is not a director\"\);\n *\}\n"
+)
+CONST_DIRECTOR = re.compile(r"\(\(SwigDirector_\w+ const \*\)darg\)->")
+UPCALL = re.compile(r" *if \(upcall\) \{\n([^\n]*)\n *\} else \{\n([^\n]*)\n *\}\n")
+FOR_DIRECTOR = r"""        const auto swigkit_call = [&](auto *darg) {{
+          if (upcall) {{
+\1
+          }} else {{
+\2
+          }}
+        }};
+        if (!swigkit::for_director< {directors} >(arg1, swigkit_call)) {{
+          swigkit::refuse_protected("{title}");
+          SWIG_fail;
+        }}
+"""
+# A default value of a type of several words, as SWIG writes T() of a template.
+DEFAULT_LINE = re.compile(r"^ .*\barg\d+(?:_defvalue)? = .*;$", re.MULTILINE)
+BUILT_IN = re.compile(
+    r'"(?:[^"\\]|\\.)*"|(?<=[=(,+*/ -])'
+    r"((?:(?:unsigned|signed|long|short) )+(?:int|char|long|short|double))\((?!\*)"
+)
 MADE = re.compile(r"swigkit::give\(std::move\(\*\(&result\)\), SWIGKIT_ARGUMENTS\)")
 
 
@@ -77,6 +107,7 @@ class Wrapper:
         self.text = text
         self.module = module
         self._done: set[str] = set()
+        self._kept: dict[str, bool] = {}  # what %keeps_alive says, and whether it holds
 
     def take_array(self, function: tree.Function, title: str, member: bool) -> None:
         """SWIG's function takes its arguments from an array; done once."""
@@ -191,6 +222,11 @@ class Wrapper:
         )
         if count != 1:
             raise StepError(f"{function.wrapper}: expected one result, got {count}")
+        if cls.overridable and "PyObject *arg1" not in body:
+            raise tree.TreeError(
+                f"%overridable({cls.cpp}): expected virtual methods and a destructor "
+                "that is not final, SWIG found nothing to override"
+            )
         left = ", ".join(self.module.pure_methods(cls))
         body = ABSTRACT.sub(
             f'swigkit::refuse_abstract("{cls.name}", "{left}");\\1SWIG_fail;', body
@@ -212,15 +248,15 @@ class Wrapper:
                 rf"? ::new (swigkit::place_of< \1>({own})) \1\2 : new \1\2);",
                 body,
             )
-        if "kept" in function.features:
-            holder, kept = (
-                _argument(int(function.features.pop(key)), True)
-                for key in ("holder", "kept")
-            )
-            keep = f"if (!swigkit::keep_alive({holder}, {kept})) SWIG_fail;\n    "
+        # Of an overridable class the first slot is what Python derives.
+        slots = 1 if cls.overridable else 2
+        count = 1 + len(function.parameters)
+        for keep in self._keeps(function, cls.name, count, slots):
             body = body.replace(
-                "return swigkit::finish", keep + "return swigkit::finish"
+                "return swigkit::finish", f"{keep}    return swigkit::finish"
             )
+        for holder, kept in function.keeps:  # done
+            del function.features[f"keeps_{holder}_{kept}"]
         self.text = self.text.replace(found["body"], body, 1)
 
     def _body(
@@ -228,6 +264,12 @@ class Wrapper:
     ) -> str:
         body = SLOTS_ARRAY.sub("", body)
         body = ARGUMENT_VALUE.sub(r"  swigkit::Slot<\1> arg\2;\n", body)
+        for kind, number in HELD.findall(body):
+            passed = f"swigkit::Passed< {kind} >"
+            was, now = f"\n  {kind} arg{number} ", f"\n  {passed} arg{number} "
+            body = body.replace(f"{was};", f"{now};")
+            body = body.replace(f"{was}= {{", f"{now}= {kind} {{")  # of a default
+            body = body.replace(f"{was}= ", f"{now}= ")
         # Of operators SWIG makes every failure NotImplemented, what C++ throws as well.
         body = MAYBE.sub("fail:\n  return NULL;\n", body)
         removed = 0
@@ -242,6 +284,18 @@ class Wrapper:
         body = _construct_result(body, own)
         # SWIG's name for a default value that is an object of the class itself.
         body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", self._constructor_name, body)
+        body = self._open_protected(body, title)
+        body = DEFAULT_LINE.sub(
+            lambda line: BUILT_IN.sub(
+                lambda of: f"std::type_identity_t<{of[1]}>(" if of[1] else of[0],
+                line[0],
+            ),
+            body,
+        )
+        if any("(&*)(" in p.type for p in function.parameters):
+            # SWIG takes a reference to a function for a pointer to a pointer to it.
+            for argument in re.findall(r"\(\*\*(arg\d+)\)\(", body):
+                body = re.sub(rf"([(,])\*{argument}\b", rf"\1**{argument}", body)
         nulls = {p.name for p in function.parameters if p.is_null}
 
         def where(at: re.Match[str]) -> str:
@@ -276,13 +330,46 @@ class Wrapper:
             body = body.replace(end, failed + end)
         if function.name.startswith("__i") and "operator" in function.cpp:
             body = body.replace("refer< SWIG_POINTER_OWN >", "refer<0>")
-        if "kept" in function.features:
-            holder, kept = (
-                _argument(int(function.features[key])) for key in ("holder", "kept")
+        for keep in self._keeps(function, title, count):
+            body = body.replace(
+                "  return resultobj;\n", f"  {keep}  return resultobj;\n"
             )
-            keep = f"  if (!swigkit::keep_alive({holder}, {kept})) SWIG_fail;\n"
-            body = body.replace("  return resultobj;\n", f"{keep}  return resultobj;\n")
         return body
+
+    def _open_protected(self, body: str, title: str) -> str:
+        """A protected method of an object of any class that Python derives."""
+        body = PROTECTED.sub(
+            rf'if (!director) {{\n      swigkit::refuse_protected("{title}");'
+            "\n      SWIG_fail;\n    }",
+            body,
+        )
+        body = CONST_DIRECTOR.sub("(&std::as_const(*darg))->", body)
+        method = re.search(r"darg\)\)?->(\w+SwigPublic)\(", body)
+        cast = DIRECTOR_CAST.search(body)
+        if not method or not cast:
+            return body
+        known = []
+        for cls in self.module.classes:
+            name = f"SwigDirector_{cls.symbol}"
+            has = rf"^(?:class|struct) {name}\b(?:(?!\n\}};).)*? {method[1]}\("
+            base = self.module.class_by_symbol(cast[1])
+            if base and base in self.module.chain(cls):
+                known += [name] if re.search(has, self.text, re.M | re.S) else []
+        call = FOR_DIRECTOR.format(directors=", ".join(known), title=title)
+        return UPCALL.sub(call, DIRECTOR_CAST.sub("", body)) if known else body
+
+    def _keeps(
+        self, function: tree.Function, title: str, count: int, constructor: int = 0
+    ) -> Iterator[str]:
+        """The statements that keep one argument, of so many, alive for another;
+        `constructor` is, of one, the number of what is in the first slot."""
+        for pair in function.keeps:
+            what = f"{title}, {pair[0]}, {pair[1]}"
+            self._kept.setdefault(what, False)
+            if max(pair) <= count:  # else of another overload
+                self._kept[what] = True
+                holder, kept = (_argument(number, constructor) for number in pair)
+                yield f"if (!swigkit::keep_alive({holder}, {kept})) SWIG_fail;\n"
 
     def _is_kept(self, kind: str) -> bool:
         """Whether an argument of this type is an object that Python has."""
@@ -362,12 +449,59 @@ class Wrapper:
                 VARIADIC.format(name=name), "", self.text, flags=re.M | re.S
             )
 
+    def drop_dispatchers(self) -> None:
+        """Takes out what chooses among overloads that were taken: a class may have one
+        for those of its base."""
+        pattern = DEFINITION.format(name=r"(?P<name>\w+)")
+        for found in re.finditer(pattern, self.text, re.M | re.S):
+            called = re.search(r"return (\w+)\(self, argc, argv\);", found["body"])
+            if called and called[1] in self._done:
+                self.drop(found["name"])
+
+    def check(self) -> None:
+        """No function is left that the kit does not know, and %keeps_alive means
+        arguments that are there."""
+        for what, holds in self._kept.items():
+            if not holds:
+                raise tree.TreeError(
+                    f"%keeps_alive({what}): expected numbers of what Python gives, "
+                    "1 is the first argument or the object of a method, got one that "
+                    "is too large"
+                )
+        pattern = DEFINITION.format(name=r"(?P<name>\w+)")
+        for found in re.finditer(pattern, self.text, re.M | re.S):
+            if "SWIGKIT_ARGUMENTS" not in found["body"]:
+                continue
+            if self._is_inherited(found["name"]):
+                self.drop(found["name"])
+            else:
+                raise tree.TreeError(
+                    f"{found['name']} is a function of SWIG's that the kit does not "
+                    "know: %ignore what it wraps, or take away the %feature that asks "
+                    "for it"
+                )
+
+    def _is_inherited(self, name: str) -> bool:
+        """Whether SWIG's function is a method once more that a base has: SWIG writes
+        protected ones again for an instance of a template."""
+        for cls in self.module.classes:
+            method = name.removeprefix(f"_wrap_{cls.symbol}_")
+            bases = self.module.chain(cls)[1:]
+            if method != name and any(
+                one.wrapper == f"_wrap_{base.symbol}_{method}"
+                for base in bases
+                for one in base.methods
+            ):
+                return True
+        return False
+
     def drop_rows(self) -> None:
         """SWIG's own rows for what stands in enums and classes now."""
         gone = set()
         for enum in self.module.enums:
             names = swig_names(m for m, _ in enum.members)
-            gone |= {n for m in names for n in (m, f"{enum.name}_{m}")}
+            for member in names:
+                gone |= {member, *(f"{e}_{member}" for e in swig_names([enum.name]))}
         enumerators = [v.name for v in self.module.variables if v.enumerator]
         gone |= set(swig_names(enumerators))
         for cls in self.module.classes:
@@ -375,10 +509,9 @@ class Wrapper:
                 continue
             for enum in cls.enums:
                 for member in swig_names(m for m, _ in enum.members):
-                    gone |= {
-                        f"{cls.symbol}_{member}",
-                        f"{cls.symbol}_{enum.name}_{member}",
-                    }
+                    gone.add(f"{cls.symbol}_{member}")
+                    for name in swig_names([enum.name]):
+                        gone.add(f"{cls.symbol}_{name}_{member}")
             gone |= {
                 f"{cls.symbol}_{v}" for v in swig_names(v.name for v in cls.variables)
             }
@@ -460,9 +593,9 @@ def _spelled(cpp: str) -> str:
     return re.sub(r"<(?! )", "< ", re.sub(r"(?<! )>", " >", cpp)).replace(", ", ",")
 
 
-def _argument(number: int, constructor: bool = False) -> str:
+def _argument(number: int, constructor: int = 0) -> str:
     if number == 0:
         return "resultobj"
     if constructor:
-        return "self" if number == 1 else f"swig_obj[{number - 2}]"
+        return "self" if number == 1 else f"swig_obj[{number - constructor}]"
     return f"swig_obj[{number - 1}]"

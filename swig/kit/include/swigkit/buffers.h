@@ -228,6 +228,12 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
                        Py_TYPE(object)->tp_name);
           return -1;
         }
+        for (const Py_ssize_t length : made->shape) {
+          if (length >= 0) continue;
+          PyErr_Format(PyExc_BufferError, "C++ says that a %s has %zd items",
+                       Py_TYPE(object)->tp_name, length);
+          return -1;
+        }
         const size_t dimensions = made->shape.size();
         const bool plain = made->strides.empty();
         made->strides.resize(dimensions);

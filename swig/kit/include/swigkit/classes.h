@@ -430,6 +430,20 @@ T* make_default(PyObject* self, bool has_gil = true) {
                name, *left ? " and has: " : "", left);
 }
 
+/// A protected method, which C++ has for derived classes.
+[[gnu::cold]] inline void refuse_protected(const char* title) {
+  PyErr_Format(PyExc_TypeError,
+               "[%s] expected an object of a class that Python derives: the method is "
+               "protected in C++",
+               title);
+}
+/// Calls f with the object as one of SWIG's directors; false when it is none of these.
+template <class... Directors, class T, class F>
+bool for_director(T* object, F&& f) {
+  const auto call = [&](auto* director) { return director && (f(director), true); };
+  return (call(dynamic_cast<Directors*>(object)) || ...);
+}
+
 /// What a constructor made becomes the object of `self`; -1 when there was an error.
 template <class T>
 int finish_construction(PyObject* self, T* object, bool overridden) {

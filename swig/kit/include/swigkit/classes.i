@@ -20,8 +20,7 @@
 // The object numbered `holder` keeps `kept` alive: 0 is the result, 1 the first argument,
 // which of a method or constructor is the object itself.
 %define %keeps_alive(Function_, Holder_, Kept_)
-%feature("swigkit:holder") Function_ #Holder_;
-%feature("swigkit:kept") Function_ #Kept_;
+%feature(swigkit_keeps_##Holder_##_##Kept_) Function_ "1";
 %enddef
 
 // Pickling, copy and deepcopy by two functions: state of the object, object of a state.

@@ -239,7 +239,13 @@ struct ConvertMap {
           !mapped.load(PyTuple_GET_ITEM(pair, 1), where.value_of(name))) {
         return false;
       }
-      value.insert_or_assign(key.take(), mapped.take());
+      if constexpr (std::is_assignable_v<Mapped&, decltype(mapped.take())>) {
+        value.insert_or_assign(key.take(), mapped.take());
+      } else {
+        Key name_of(key.take());
+        value.erase(name_of);
+        value.emplace(std::move(name_of), mapped.take());
+      }
     }
     return true;
   }
@@ -352,39 +358,64 @@ template <class K, class V, class H, class E, class A>
 struct Convert<std::unordered_multimap<K, V, H, E, A>>
     : ConvertMultimap<std::unordered_multimap<K, V, H, E, A>> {};
 
-/// The same of parts that cannot be made of nothing.
-template <class Tuple, class... Parts>
+/// The same of parts that cannot be made of nothing, or not assigned.
+template <class Tuple, class... Part>
 struct InParts {
   std::optional<Tuple> value;
+  Parts parts{};
+  Tuple* argument = nullptr;
 
+  InParts() = default;
+  InParts(const InParts&) = delete;
+  ~InParts() {
+    if (parts.taken.empty() || !value) return;
+    Tuple& left = argument ? *argument : *value;
+    keep_taken_parts(left, parts);
+    give_back_parts(left, parts);
+  }
   bool load(PyObject* object, const Argument& where) {
     const std::string expected = Convert<Tuple>::expected();
     const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
     if (text || !PySequence_Check(object)) return refuse(where, expected, object);
     PyRef items(call_python(PySequence_Tuple, object));
     if (!items) return explain(where, expected, object);
-    if (PyTuple_GET_SIZE(items.get()) != Py_ssize_t(sizeof...(Parts))) {
+    if (PyTuple_GET_SIZE(items.get()) != Py_ssize_t(sizeof...(Part))) {
       return refuse(where, expected, object);
     }
-    std::tuple<In<Parts>...> parts;
+    Argument with_parts = where;
+    if (!with_parts.keep) with_parts.keep = &parts;
+    Parts& kept = *with_parts.keep;
+    const size_t before = kept.taken.size();
+    std::tuple<In<Part>...> in;
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      if (!(std::get<I>(parts).load(PyTuple_GET_ITEM(items.get(), I), where.item(I)) &&
-            ...)) {
-        return false;
+      size_t loaded = 0;
+      const auto load = [&](auto& one, size_t i) {
+        const bool good = one.load(PyTuple_GET_ITEM(items.get(), i), with_parts.item(i));
+        loaded += good;
+        return good;
+      };
+      if ((load(std::get<I>(in), I) && ...)) {
+        value.emplace(std::get<I>(in).take()...);
+        return true;
       }
-      value.emplace(std::get<I>(parts).take()...);
-      return true;
-    }(std::index_sequence_for<Parts...>());
+      if (kept.taken.size() > before) {
+        const auto taken = std::span(kept.taken).subspan(before);
+        std::ranges::sort(taken, {}, &Parts::Taken::pointer);
+        ((I < loaded ? give_back_found(*std::get<I>(in).get(), taken) : void()), ...);
+        kept.taken.resize(before);
+      }
+      return false;
+    }(std::index_sequence_for<Part...>());
   }
   Tuple* get() { return &*value; }
   Tuple&& take() { return std::move(*value); }
-  void watch(Tuple*) {}
+  void watch(Tuple* taken) { argument = taken; }
 };
 template <class A, class B>
-  requires(!std::is_default_constructible_v<std::pair<A, B>>)
+  requires(!kIsMadeFirst<std::pair<A, B>>)
 struct In<std::pair<A, B>> : InParts<std::pair<A, B>, A, B> {};
 template <class... T>
-  requires(!std::is_default_constructible_v<std::tuple<T...>>)
+  requires(!kIsMadeFirst<std::tuple<T...>>)
 struct In<std::tuple<T...>> : InParts<std::tuple<T...>, T...> {};
 
 /// The value or None.

@@ -37,6 +37,7 @@ R call_as(const PyCallable& callable, const Argument& where, const Args&... args
     In<R> in;
     if (!in.load(result.get(), where.result())) throw_python_error();
     keep_view<R>(result.get());
+    keep_parts(in);
     return in.take();
   }
 }
@@ -155,15 +156,17 @@ struct Convert<std::function<R(Args...)>> {
     if constexpr (std::is_void_v<R>) {
       return;
     } else if constexpr (std::is_reference_v<R> && !IsWrapped<Plain>) {
-      static thread_local In<Plain> in;  // until the next call on the thread
+      static thread_local Lasting<In<Plain>> last;
+      auto fresh = std::make_unique<In<Plain>>();
       Argument returned = where.result();
       returned.lasts = false;
-      if (!in.load(result.get(), returned)) throw_python_error();
-      return static_cast<R>(*in.get());
+      if (!fresh->load(result.get(), returned)) throw_python_error();
+      return static_cast<R>(*last.keep(std::move(fresh)).get());
     } else {
       In<Plain> in;
       if (!in.load(result.get(), where.result())) throw_python_error();
       keep_view<R>(result.get());
+      keep_parts(in);
       if constexpr (std::is_reference_v<R>) return static_cast<R>(*in.get());
       else return in.take();
     }

@@ -48,6 +48,12 @@ struct In {
   T&& take() { return std::move(value); }
   void watch(T*) {}
 };
+/// Whether a value is made of nothing first, and then assigned to.  What cannot be moved at
+/// all (std::atomic) has a Convert that knows how.
+template <class T>
+inline constexpr bool kIsMadeFirst = std::is_default_constructible_v<T> &&
+                                     (std::is_move_assignable_v<T> ||
+                                      !std::is_move_constructible_v<T>);
 /// Of a type that cannot be made of nothing, whose Convert makes it in a std::optional.
 template <class T>
 concept IsMadeByConvert = !IsWrapped<T> && !std::is_default_constructible_v<T> &&
@@ -164,12 +170,11 @@ struct In<const T> : In<T> {};
 template <class T>
 struct Handle {
   static std::string name() { return readable_name(typeid(std::remove_cv_t<T>*)); }
+  static std::string expected() { return "a " + name() + " that C++ gave"; }
   static bool load(PyObject* object, T*& pointer, const Argument& where) {
     static const std::string known = name();  // capsules have no copy of it
     if (object == Py_None) return pointer = nullptr, true;
-    if (!PyCapsule_IsValid(object, known.c_str())) {
-      return refuse(where, "a " + known + " that C++ gave", object);
-    }
+    if (!PyCapsule_IsValid(object, known.c_str())) return refuse(where, expected, object);
     pointer = static_cast<T*>(PyCapsule_GetPointer(object, known.c_str()));
     return true;
   }
@@ -193,6 +198,15 @@ struct InPointer {
     if (object == Py_None && where.optional && !kNullable) return pointer = nullptr, true;
     if (!in.load(object, where)) return false;
     pointer = in.get();
+    return true;
+  }
+  /// By a typedef that has the const.
+  bool load(PyObject* object, const Argument& where, const T*& pointer)
+    requires(!std::is_const_v<T>)
+  {
+    T* found;
+    if (!load(object, where, found)) return false;
+    pointer = found;
     return true;
   }
 };
@@ -226,12 +240,34 @@ struct InOwned<const T> {
 template <class T>
   requires(!IsComplete<T> && std::is_class_v<T>)
 struct InPointer<T> {
-  bool load(PyObject* object, const Argument& where, T*& pointer) {
-    return Handle<T>::load(object, pointer, where);
+  bool load(PyObject* object, const Argument& where, auto*& pointer) {
+    return Handle<T>::load(object, const_cast<T*&>(pointer), where);
   }
 };
 
+/// A reference to one.
+template <class T>
+  requires IsWrapped<T> && (!IsComplete<T> && std::is_class_v<T>)
+struct In<T> {
+  T* pointer = nullptr;
+
+  bool load(PyObject* object, const Argument& where) {
+    if (object == Py_None) return refuse(where, Handle<T>::expected, object);
+    return Handle<T>::load(object, pointer, where);
+  }
+  T* get() { return pointer; }
+};
 /// A function.
+template <class T>
+  requires IsWrapped<T> && std::is_function_v<T>  // it has no Convert of its own
+struct In<T> {
+  T* pointer = nullptr;
+
+  bool load(PyObject* object, const Argument& where) {
+    return to_cpp(object, pointer, where);
+  }
+  T* get() { return pointer; }
+};
 template <class T>
   requires std::is_function_v<T>
 struct InPointer<T> {
@@ -240,10 +276,44 @@ struct InPointer<T> {
   }
 };
 
-/// An argument by value of a type that need not have a constructor without arguments.
+/// Of a thread: the last few that an override or a callback has returned by reference.  They
+/// may refer to Python objects, which need the GIL, and Python, at their end.
+template <class T>
+class Lasting {
+ public:
+  Lasting() = default;
+  Lasting(const Lasting&) = delete;
+  ~Lasting() {
+    if (!interpreter_alive()) {
+      for (auto& one : kept_) (void)one.release();
+      return;
+    }
+    GilAcquire gil;
+    for (auto& one : kept_) one.reset();
+  }
+  /// Needs the GIL; `fresh` is what was converted.
+  T& keep(std::unique_ptr<T> fresh) {
+    const size_t at = next_++ % std::size(kept_);
+    const std::unique_ptr<T> before = std::exchange(kept_[at], std::move(fresh));
+    return *kept_[at];
+  }
+
+ private:
+  std::unique_ptr<T> kept_[8];
+  size_t next_ = 0;
+};
+
+/// An argument by value of a type that need not have a constructor without arguments, nor
+/// an assignment.
 template <class T>
 class Slot {
  public:
+  Slot() = default;
+  Slot(T value) : value_(std::move(value)) {}
+  template <class U>
+    requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Slot>)
+  Slot(U&& value) : value_(std::forward<U>(value)) {}
   template <class U>
   Slot& operator=(U&& value) {
     value_.emplace(std::forward<U>(value));
@@ -255,5 +325,7 @@ class Slot {
  private:
   std::optional<T> value_;
 };
+template <class T>
+using Passed = std::conditional_t<kIsMadeFirst<T>, T, Slot<T>>;
 
 }  // namespace swigkit

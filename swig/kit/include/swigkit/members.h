@@ -174,12 +174,19 @@ bool set_variable(PyObject* object, T& variable, const char* name,
 }
 /// A constant of a class; of a number C++ may have the value alone, and nowhere an object.
 template <class T>
+concept IsWideText = std::is_pointer_v<T> &&
+                     IsCharacter<std::remove_cv_t<std::remove_pointer_t<T>>> &&
+                     !std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, char>;
+template <class T>
 PyObject* get_constant(std::conditional_t<std::is_scalar_v<T>, T, const T&> value) {
   using Item = std::remove_cv_t<std::remove_extent_t<T>>;
   if constexpr (std::is_same_v<Item, char> && std::is_array_v<T>) {
     return Convert<const Item*>::cast(value);
   } else if constexpr (std::is_array_v<T>) {
     return to_python(std::vector<Item>(std::begin(value), std::end(value)));
+  } else if constexpr (IsWideText<T>) {
+    using Text = std::basic_string<std::remove_cv_t<std::remove_pointer_t<T>>>;
+    return value ? to_python(Text(value)) : new_ref(Py_None);
   } else {
     return to_python(value);
   }

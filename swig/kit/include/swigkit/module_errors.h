@@ -110,7 +110,7 @@ inline std::string text_of_thrown() {
   try {
     throw;
   } catch (const std::string& text) { return text; } catch (const char* text) {
-    return text;
+    return text ? text : "a null pointer";  // of nullptr, too
   } catch (int number) { return std::to_string(number); } catch (...) {
     return "unknown C++ exception";
   }

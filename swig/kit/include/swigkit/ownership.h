@@ -321,6 +321,29 @@ inline void keep_result(PyObject* holder, PyObject* result) {
   if (!keep_alive(holder, result)) throw_python_error();
 }
 
+/// What a container that an override returned refers to lives until the same thread calls the
+/// method on the object again: else all that it ever returned would stay.  An address stands
+/// for the method.
+inline void keep_latest(PyObject* holder, const void* method, PyObject* objects) {
+  constexpr const char* kMark = "swigkit.latest";
+  if (!is_instance(holder)) return;
+  PyRef latest;
+  for (PyObject* kept : kept_by(reinterpret_cast<Instance*>(holder))) {
+    if (!PyDict_CheckExact(kept) || !PyDict_GetItemString(kept, kMark)) continue;
+    latest = PyRef::borrow(kept);
+    break;
+  }
+  if (!latest) {
+    latest = PyRef(PyDict_New());
+    if (!latest || PyDict_SetItemString(latest.get(), kMark, Py_None) < 0 ||
+        !keep_alive(holder, latest.get())) {
+      throw_python_error();
+    }
+  }
+  const PyRef key(PyUnicode_FromFormat("%p %lu", method, PyThread_get_thread_ident()));
+  if (!key || PyDict_SetItem(latest.get(), key.get(), objects) < 0) throw_python_error();
+}
+
 [[gnu::cold, gnu::noinline]] inline void refuse_views(PyObject* object, size_t views,
                                                       const Argument& where) {
   PyErr_Format(PyExc_BufferError,

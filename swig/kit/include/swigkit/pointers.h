@@ -24,6 +24,13 @@ struct Convert<std::shared_ptr<T>> {
     }
     if constexpr (IsWrapped<Plain>) {
       std::shared_ptr<Plain> found;
+      PyRef made;
+      if constexpr (kImplicit<Plain>) {
+        if (!PyType_IsSubtype(Py_TYPE(object), actual(class_of<Plain>).type)) {
+          made = PyRef(convert_implicitly(object, class_of<Plain>, where));
+          if (!(object = made.get())) return false;
+        }
+      }
       if (!shared_of<Plain>(object, found, where)) return false;
       value = std::move(found);
       return true;
@@ -50,6 +57,11 @@ template <class T>
 struct Convert<std::weak_ptr<T>> {
   static std::string expected() { return Convert<std::shared_ptr<T>>::expected(); }
   static bool load(PyObject* object, std::weak_ptr<T>& value, const Argument& where) {
+    using Plain = std::remove_cv_t<T>;
+    if constexpr (IsWrapped<Plain> && kImplicit<Plain>) {  // nobody would keep a new one
+      const bool own = PyType_IsSubtype(Py_TYPE(object), actual(class_of<Plain>).type);
+      if (object != Py_None && !own) return refuse(where, expected, object);
+    }
     std::shared_ptr<T> held;
     if (!to_cpp(object, held, where)) return false;
     value = held;

@@ -50,10 +50,10 @@ PyObject* refer(T* result, PyObject* const* arguments, Count count,
                 std::bool_constant<copies> = {}) {
   using Plain = std::remove_cv_t<T>;
   if (!result) Py_RETURN_NONE;
-  if constexpr (!IsComplete<Plain>) {
-    return Handle<Plain>::cast(const_cast<Plain*>(result));
-  } else if constexpr (std::is_function_v<T>) {
+  if constexpr (std::is_function_v<T>) {
     return to_python(result);
+  } else if constexpr (!IsComplete<Plain>) {
+    return Handle<Plain>::cast(const_cast<Plain*>(result));
   } else if constexpr (IsWrapped<Plain>) {
     auto* object = const_cast<Plain*>(result);
     if constexpr (copies && !owned) return Convert<Plain>::cast(*result);
@@ -78,6 +78,39 @@ PyObject* refer(T* result, PyObject* const* arguments, Count count,
     PyObject* made = give(*result, arguments, count);
     if (owned) delete result;
     return made;
+  }
+}
+
+/// The objects that a converted container refers to, as a list; not those that C++ has taken.
+template <class Held>
+PyRef objects_of(const Held& held) {
+  std::unordered_set<const PyObject*> taken;
+  for (const auto& one : held.parts.taken) taken.insert(one.object);
+  PyRef list(PyList_New(0));
+  for (const PyRef& one : held.parts.objects) {
+    if (!list || taken.count(one.get())) continue;
+    if (PyList_Append(list.get(), one.get()) < 0) return PyRef();
+  }
+  return list;
+}
+/// What an override has returned, which is converted.
+template <class Held>
+void keep_results(PyObject* holder, const Held& held, const void* method) {
+  if constexpr (requires { held.parts.objects; }) {
+    if (held.parts.objects.empty()) return;
+    const PyRef objects = objects_of(held);
+    if (!objects) throw_python_error();
+    keep_latest(holder, method, objects.get());
+  }
+}
+/// The same of what a callable has returned: until the next such call on the thread.
+template <class Held>
+void keep_parts(const Held& held) {
+  if constexpr (requires { held.parts.objects; }) {
+    if (held.parts.objects.empty()) return;
+    const PyRef objects = objects_of(held);
+    if (!objects) throw_python_error();
+    keep_viewed(objects.get());
   }
 }
 

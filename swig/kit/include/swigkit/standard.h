@@ -170,6 +170,58 @@ PyObject* text_or_none(const Character* text) {
   if (!text) Py_RETURN_NONE;
   return to_python(std::basic_string<Character>(text));
 }
+/// A constant, which the module cannot begin without: what is no text stays as it is.
+template <class Character>
+PyObject* constant_text(const std::basic_string<Character>& text) {
+  PyObject* made = to_python(text);
+  if (made || !PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) return made;
+  PyErr_Clear();
+  std::u32string points(text.begin(), text.end());
+  std::ranges::replace_if(
+      points, [](char32_t point) { return point > 0x10ffff; }, U'\ufffd');
+  return PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, points.data(),
+                                   Py_ssize_t(points.size()));
+}
+template <class Character>
+PyObject* constant_text(const Character* text) {
+  if (!text) Py_RETURN_NONE;
+  return constant_text(std::basic_string<Character>(text));
+}
+/// A member that is an array of such characters holds a text.
+template <class Character>
+std::basic_string<Character> text_of(const Character* text, size_t size) {
+  return std::basic_string<Character>(text, std::find(text, text + size, Character()));
+}
+/// The same that C++ passes, which may be null.
+template <class Character>
+PyObject* text_or_none(const Character* text, size_t size) {
+  return text ? to_python(text_of(text, size)) : new_ref(Py_None);
+}
+/// An array that C++ passes, which may be null.
+template <class T>
+PyObject* list_of(const T* items, size_t size) {
+  return items ? to_python(std::vector<T>(items, items + size)) : new_ref(Py_None);
+}
+template <class T, size_t N>
+PyObject* list_of_rows(const T (*rows)[N], size_t size) {
+  if (!rows) Py_RETURN_NONE;
+  std::vector<std::vector<T>> all;
+  for (size_t i = 0; i < size; ++i) all.emplace_back(rows[i], rows[i] + N);
+  return to_python(std::move(all));
+}
+/// False with an error set when it is too long.
+template <class Character>
+bool copy_text(Character* to, size_t size, PyObject* from, const Argument& where) {
+  std::basic_string<Character> text;
+  if (!to_cpp(from, text, where)) return false;
+  if (text.size() >= size) {
+    PyErr_Format(PyExc_ValueError, "[%s] expected at most %zu characters for '%s', got %zu",
+                 where.function, size - 1, where.text().c_str(), text.size());
+    return false;
+  }
+  std::fill(std::ranges::copy(text, to).out, to + size, Character());
+  return true;
+}
 
 /// An int.
 template <>

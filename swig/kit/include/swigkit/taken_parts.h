@@ -67,13 +67,9 @@ void for_each_unique(C& container, const F& visit) {
     for_each_unique(*container, visit);
   }
 }
-/// What C++ did not take in the end is Python's again: of what was taken after the first
-/// `before`.
+/// What is in the container of what was taken, which is sorted, is Python's again.
 template <class C>
-void give_back_parts(C& container, Parts& parts, size_t before = 0) {
-  if (parts.taken.size() <= before) return;
-  const auto taken = std::span(parts.taken).subspan(before);
-  std::ranges::sort(taken, {}, &Parts::Taken::pointer);
+void give_back_found(C& container, std::span<const Parts::Taken> taken) {
   for_each_unique(container, [&](auto& unique) {
     using T = typename std::remove_reference_t<decltype(unique)>::element_type;
     if constexpr (std::is_same_v<decltype(unique.release()), T*>) {
@@ -83,6 +79,15 @@ void give_back_parts(C& container, Parts& parts, size_t before = 0) {
         give_back(at->object, unique.release());
     }
   });
+}
+/// What C++ did not take in the end is Python's again: of what was taken after the first
+/// `before`.
+template <class C>
+void give_back_parts(C& container, Parts& parts, size_t before = 0) {
+  if (parts.taken.size() <= before) return;
+  const auto taken = std::span(parts.taken).subspan(before);
+  std::ranges::sort(taken, {}, &Parts::Taken::pointer);
+  give_back_found(container, taken);
   parts.taken.resize(before);
 }
 /// The others C++ has for good.

@@ -22,6 +22,16 @@ inline std::vector<ExceptionRow>& exception_rows() {
   return *rows;
 }
 
+/// what(), which may be null.
+template <class E>
+std::string text_of_error(const E& error) {
+  decltype(auto) text = error.what();
+  if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(text)>>) {
+    if (!text) return "";
+  }
+  return std::string(text);
+}
+
 /// From now on C++'s E is raised as this class.
 template <class E>
 void add_translation(PyObject* type) {
@@ -35,7 +45,7 @@ void add_translation(PyObject* type) {
       try {
         throw;
       } catch (const E& error) {
-        if constexpr (requires { error.what(); }) set_error(python, error.what());
+        if constexpr (requires { error.what(); }) set_error(python, text_of_error(error));
         else PyErr_SetNone(python);
         return true;
       } catch (...) { return false; }
@@ -99,7 +109,7 @@ void set_counterpart(const std::exception& error, F suffix) {
   if (memory && PyErr_GivenExceptionMatches(type, PyExc_MemoryError)) {
     return PyErr_SetString(type, "out of memory");
   }
-  set_error(type, error.what() + suffix());
+  set_error(type, text_of_error(error) + suffix());
 }
 inline void set_counterpart(const std::exception& error) {
   set_counterpart(error, [] { return std::string(); });

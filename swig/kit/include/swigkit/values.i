@@ -151,6 +151,8 @@ SWIGKIT_PLAIN(std::ptrdiff_t)
     swigkit::throw_python_error();
   }
   swigkit::keep_view< $1_basetype >($input);
+  static const char method = 0;
+  swigkit::keep_results(swig_get_self(), held, &method);
   $result = held.take();
 }
 %enddef
@@ -224,17 +226,20 @@ namespace std {
 // was called on, a value until the next call on the thread.
 %typemap(directorout) SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
                       const enum SWIGTYPE & {
-  static thread_local swigkit::In< $*1_ltype > held;
-  if (!held.load($input, swigkit::Argument{"$symname", "result"})) swigkit::throw_python_error();
+  static thread_local swigkit::Lasting< swigkit::In< $*1_ltype > > last;
+  auto fresh = std::make_unique< swigkit::In< $*1_ltype > >();
+  if (!fresh->load($input, swigkit::Argument{"$symname", "result"})) swigkit::throw_python_error();
   swigkit::keep_result(swig_get_self(), $input);
-  $result = held.get();
+  $result = last.keep(std::move(fresh)).get();
 }
 %typemap(directorout) SWIGTYPE * {
-  static thread_local swigkit::InPointer< $*1_ltype > held;
+  static thread_local swigkit::Lasting< swigkit::InPointer< $*1_ltype > > last;
+  auto fresh = std::make_unique< swigkit::InPointer< $*1_ltype > >();
   $*1_ltype *pointer = nullptr;
-  if (!held.load($input, swigkit::Argument{"$symname", "result", true}, pointer)) {
+  if (!fresh->load($input, swigkit::Argument{"$symname", "result", true}, pointer)) {
     swigkit::throw_python_error();
   }
+  last.keep(std::move(fresh));
   swigkit::keep_result(swig_get_self(), $input);
   $result = pointer;
 }
@@ -250,6 +255,14 @@ namespace std {
   if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = held.get()->data();
 }
+// A std::vector of bool has none.
+%typemap(in) bool [] (
+    swigkit::In< std::vector< bool > > held, std::unique_ptr< bool[] > flags) {
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
+  flags.reset(new bool[held.get()->size()]);
+  std::ranges::copy(*held.get(), flags.get());
+  $1 = flags.get();
+}
 %typemap(memberin) SWIGTYPE [ANY] {
   std::copy_n($input, $1_dim0, $1);
 }
@@ -264,6 +277,11 @@ namespace std {
   if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = reinterpret_cast< $1_ltype >(held.get()->data());
 }
+%typemap(in) SWIGTYPE [][ANY] (
+    swigkit::In< std::vector< std::array< std::remove_cv_t< $1_basetype >, $1_dim1 > > > held) {
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
+  $1 = reinterpret_cast< $1_ltype >(held.get()->data());
+}
 %typemap(memberin) SWIGTYPE [ANY][ANY] {
   std::copy_n(&$input[0][0], $1_dim0 * $1_dim1, &$1[0][0]);
 }
@@ -271,6 +289,13 @@ namespace std {
   std::vector< std::vector< std::remove_cv_t< $1_basetype > > > rows;
   for (size_t i = 0; i < $1_dim0; ++i) rows.emplace_back($1[i], $1[i] + $1_dim1);
   $result = swigkit::to_python(std::move(rows));
+}
+
+%typemap(directorin) SWIGTYPE [ANY] {
+  $input = swigkit::list_of< std::remove_cv_t< $1_basetype > >($1_name, $1_dim0);
+}
+%typemap(directorin) SWIGTYPE [ANY][ANY] {
+  $input = swigkit::list_of_rows< std::remove_cv_t< $1_basetype > >($1_name, $1_dim0);
 }
 
 %typemap(varin) SWIGTYPE [ANY] {
@@ -295,7 +320,7 @@ namespace std {
   if (!swigkit::set_pointer($input, $1,
                        swigkit::Argument{"cvar", "$symname", true}, kept)) SWIG_fail;
 }
-%typemap(varout) SWIGTYPE [ANY][ANY] {
+%typemap(varout) SWIGTYPE [ANY][ANY], SWIGTYPE [][ANY] {
   std::vector< std::vector< std::remove_cv_t< $1_basetype > > > rows;
   for (const auto &row : $1) rows.emplace_back(std::begin(row), std::end(row));
   $result = swigkit::to_python(std::move(rows));
@@ -308,6 +333,10 @@ namespace std {
 // Functions of C++'s, as callables.
 %typemap(in) SWIGTYPE ((*)(ANY)) {
   if (!swigkit::to_cpp< $1_ltype >($input, $1, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
+}
+%typemap(in) SWIGTYPE ((*const)(ANY)) = SWIGTYPE ((*)(ANY));
+%typemap(constcode, noblock=1) SWIGTYPE ((*)(ANY)) {
+  SWIG_Python_SetConstant(d, "$symname", swigkit::Convert< $1_ltype >::cast($value));
 }
 %typemap(out) SWIGTYPE ((*)(ANY)) { $result = swigkit::Convert< $1_ltype >::cast($1); }
 %typemap(varin) SWIGTYPE ((*)(ANY)) {
@@ -368,16 +397,42 @@ SWIGKIT_TEXT(char [ANY])
 %typemap(in) const Character_ * (swigkit::InText< Character_ > held) {
   if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, $1)) SWIG_fail;
 }
-%typemap(out) const Character_ * { $result = swigkit::text_or_none($1); }
-%typemap(varout) const Character_ * { $result = swigkit::text_or_none($1); }
+%typemap(out) const Character_ *, const Character_ *const {
+  $result = swigkit::text_or_none($1);
+}
+%typemap(varout) const Character_ *, const Character_ *const {
+  $result = swigkit::constant_text($1);
+}
+%typemap(constcode, noblock=1) const Character_ *, Character_ * {
+  SWIG_Python_SetConstant(d, "$symname", swigkit::constant_text($value));
+}
 %typemap(directorin) const Character_ * { $input = swigkit::text_or_none($1); }
 %typemap(memberin) const Character_ * {
   PyErr_SetString(PyExc_AttributeError,
                   "C++ has the text of this member: assign to it in C++ (%extend)");
   SWIG_fail;
 }
+// An array of them, as one of char.
+%typemap(in) Character_ [ANY] (Character_ held[$1_dim0]) {
+  if (!swigkit::copy_text(held, $1_dim0, $input,
+                          swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
+  $1 = held;
+}
+%typemap(out) Character_ [ANY] { $result = swigkit::to_python(swigkit::text_of($1, $1_dim0)); }
+%typemap(directorin) Character_ [ANY] { $input = swigkit::text_or_none($1_name, $1_dim0); }
+%typemap(varin) Character_ [ANY], Character_ [] {
+  if (!swigkit::copy_text($1, std::size($1), $input,
+                          swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
+}
+%typemap(varout) Character_ [ANY], Character_ [] {
+  $result = swigkit::constant_text(swigkit::text_of($1, std::size($1)));
+}
 %enddef
 SWIGKIT_WIDE_TEXT(wchar_t)
+// As those of char; of the others pointers that are not const are to numbers as a rule.
+%typemap(out) wchar_t *, wchar_t *const { $result = swigkit::text_or_none($1); }
+%typemap(varout) wchar_t *, wchar_t *const { $result = swigkit::text_or_none($1); }
+%typemap(newfree) const wchar_t *, wchar_t * "delete[] $1;"
 SWIGKIT_WIDE_TEXT(char8_t)
 SWIGKIT_WIDE_TEXT(char16_t)
 SWIGKIT_WIDE_TEXT(char32_t)
@@ -405,5 +460,5 @@ SWIGKIT_WIDE_TEXT(char32_t)
 // Every overload is tried when it is called (swigkit/call.h); SWIG only wants to know.
 %typemap(typecheck, precedence=SWIG_TYPECHECK_POINTER) SWIGTYPE, SWIGTYPE *, SWIGTYPE &,
     SWIGTYPE &&, const SWIGTYPE &, SWIGTYPE *const &, enum SWIGTYPE, const enum SWIGTYPE &,
-    SWIGTYPE ((*)(ANY))
+    SWIGTYPE ((*)(ANY)), wchar_t, const wchar_t &
     "$1 = 1;"

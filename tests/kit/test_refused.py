@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interfaces that the kit refuses, and what it says to write instead."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kit_modules import KIT
+
+INTERFACE = """\
+%module(directors="1") refused
+%include "swigkit.i"
+%{{
+#include "refused.h"
+%}}
+{lines}
+%include "refused.h"
+"""
+# What a header and the lines of the interface before it are refused with.
+REFUSED = {
+    "an argument that is not there": (
+        "struct A { void add(A *a); static int of(A *a, A *b); };",
+        "%keeps_alive(A::add, 1, 3)\n%keeps_alive(A::of, 1, 2)",
+        "%keeps_alive(A.add, 1, 3): expected numbers of what Python gives",
+    ),
+    "an argument that comes out": (
+        "struct A { int add(int &n, A *a); };",
+        "%output(int &n)\n%keeps_alive(A::add, 1, 3)",
+        "%keeps_alive(A.add, 1, 3): expected numbers of what Python gives",
+    ),
+    "nothing to override": (
+        "struct A { int f() { return 1; } };",
+        "%overridable(A)",
+        "%overridable(A): expected virtual methods and a destructor that is not final",
+    ),
+    "a final destructor": (
+        "struct A { virtual int f() { return 1; } virtual ~A() final {} };",
+        "%overridable(A)",
+        "%overridable(A): expected virtual methods and a destructor that is not final",
+    ),
+    "a constructor with any number of arguments": (
+        "struct A { A(int a, ...); };",
+        "",
+        "expected a constructor with a number of parameters: %ignore A::A(int, ...);",
+    ),
+    "arrays of three dimensions": (
+        "inline double f(double cube[2][2][2]) { return cube[0][0][0]; }",
+        "",
+        "f, cube: expected an array of at most two dimensions, got double [2][2][2]",
+    ),
+    "members of three dimensions": (
+        "struct A { int cube[2][3][4]; };",
+        "",
+        "cube: expected an array of at most two dimensions, got int [2][3][4]",
+    ),
+    "keywords by SWIG's own feature": (
+        "inline int f(int a) { return a; }",
+        '%feature("kwargs");',
+        'f: %feature("kwargs") is not needed, all functions take keywords',
+    ),
+    "containers by SWIG's own": (
+        "#include <vector>\ninline int f(std::vector<int> a) { return 1; }",
+        '%include "std_vector.i"\n%template(Ints) std::vector<int>;',
+        "SWIG's own std_*.i are not needed here",
+    ),
+    "a method that the kit ignores": (
+        '#include <string>\nstruct A { operator std::string() && { return "m"; } };',
+        "%rename(text) A::operator std::string() &&;\n"
+        '%feature("ignore", "0") A::operator std::string() &&;',
+        "_wrap_A_text is a function of SWIG's that the kit does not know",
+    ),
+}
+
+
+def generated(
+    folder: Path, header: str, lines: str
+) -> subprocess.CompletedProcess[str]:
+    """What the command says of the interface, without compiling."""
+    (folder / "refused.h").write_text(f"#pragma once\n{header}\n")
+    (folder / "refused.i").write_text(INTERFACE.format(lines=lines))
+    return subprocess.run(
+        [sys.executable, KIT, "wrap", "refused.i", "--generate"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(("header", "lines", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(tmp_path: Path, header: str, lines: str, said: str) -> None:
+    done = generated(tmp_path, header, lines)
+    assert done.returncode == 2 and said in done.stdout, done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_private_method_that_nobody_can_override_is_named(tmp_path: Path) -> None:
+    """A warning; what is pure is left to Python, and what overrides is the base's."""
+    header = """\
+struct A {
+  virtual ~A() {}
+  int run() { return own() + left(); }
+  virtual int seen() { return 0; }
+ private:
+  virtual int own() { return 1; }
+  virtual int left() = 0;
+};
+struct B : A {
+ private:
+  int seen() override { return 2; }
+  int left() override { return 3; }
+};"""
+    done = generated(tmp_path, header, "%overridable(A)\n%overridable(B)")
+    assert done.returncode == 0, done.stdout
+    warned = [line for line in done.stdout.splitlines() if "is private" in line]
+    assert warned == [
+        "swigkit: warning: A::own() is private: C++ does not call what Python "
+        "overrides it with. Make it protected"
+    ]
