@@ -203,6 +203,9 @@ def main(seconds: float, seed: int) -> None:
     for number in range(1, rounds + 1):
         for name, n in one_round(seconds / rounds, seed + 100 * number).items():
             counts[name] = counts.get(name, 0) + n
+        end = time.monotonic() + 5  # what threads were about to let go of
+        while alive() != before and time.monotonic() < end:
+            time.sleep(0.05)
         assert alive() == before, (alive(), before)
         memory = memory or resident()
     grown = (resident() - memory) / 2**20

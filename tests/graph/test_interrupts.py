@@ -16,7 +16,7 @@ RUNS = """
 
     x = pg.placeholder(pkg.float32, [None, None], "x")
     feed = {x: np.full((256, 256), 0.5, "float32")}
-    wide = np.random.default_rng(0).random((3000, 10_000), "float32")
+    wide = np.random.default_rng(0).random((5000, 16_000), "float32")
 
     def plan():
         "Many short steps."
