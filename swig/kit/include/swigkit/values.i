@@ -223,7 +223,7 @@ namespace std {
 %typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, nullptr, 0); }
 
 // What an override returns by reference: an object lives as long as the one that the method
-// was called on, a value until the next call on the thread.
+// was called on, a value until eight more calls of the method on the thread.
 %typemap(directorout) SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
                       const enum SWIGTYPE & {
   static thread_local swigkit::Lasting< swigkit::In< $*1_ltype > > last;
