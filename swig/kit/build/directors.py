@@ -12,6 +12,7 @@ import re
 from .notation import pointee
 from .python_types import split
 from .records import Class, Declaration, Module
+from .wrapper import StepError
 
 __all__ = ["guard"]
 
@@ -116,6 +117,8 @@ def _guarded(body: str, module: Module, cls: Class, method: str, taken: str) -> 
     body = NAME.sub("PyObject *swig_method_name = swigkit_method.name;", body)
     if declared and declared[1].gives:
         given = f'swigkit::give_result(pointer, result, "{cls.name}.{name}")'
+        if KEPT not in body and "c_result = pointer" in body:  # else deleted twice
+            raise StepError(f"{cls.name}.{name}: found no result of %newobject")
         body = body.replace(KEPT, f"c_result = {given}")
     body = INNER.sub("", body)
     body = CALL.sub(r"= swigkit::call_python([&] { return \1; });", body)
