@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from . import tree
 from .notation import scope
+from .protected import open_protected
 
 
 class StepError(Exception):
@@ -68,29 +69,6 @@ ABSTRACT = re.compile(
     r"SWIG_SetErrorMsg\(PyExc_RuntimeError,"
     r'"accessing abstract class or protected constructor"\);(\s*)SWIG_fail;'
 )
-# SWIG lets a protected method be called only while C++ calls one of the director.
-PROTECTED = re.compile(
-    r'if \(!director \|\| !\(director->swig_get_inner\("\w+"\)\)\) \{\s*'
-    r'Swig::DirectorMethodException::raise\("accessing protected member \w+"\);\s*\}'
-)
-DIRECTOR_CAST = re.compile(
-    r" *darg = dynamic_cast<SwigDirector_(\w+) \*>\(arg1\);\n *if \(!darg\) \{\n"
-    r" *Swig::DirectorMethodException::raise\(\"'self' is not a director\"\);\n *\}\n"
-)
-CONST_DIRECTOR = re.compile(r"\(\(SwigDirector_\w+ const \*\)darg\)->")
-UPCALL = re.compile(r" *if \(upcall\) \{\n([^\n]*)\n *\} else \{\n([^\n]*)\n *\}\n")
-FOR_DIRECTOR = r"""        const auto swigkit_call = [&](auto *darg) {{
-          if (upcall) {{
-\1
-          }} else {{
-\2
-          }}
-        }};
-        if (!swigkit::for_director< {directors} >(arg1, swigkit_call)) {{
-          swigkit::refuse_protected("{title}");
-          SWIG_fail;
-        }}
-"""
 # A default value of a type of several words, as SWIG writes T() of a template.
 DEFAULT_LINE = re.compile(r"^ .*\barg\d+(?:_defvalue)? = .*;$", re.MULTILINE)
 BUILT_IN = re.compile(
@@ -284,7 +262,7 @@ class Wrapper:
         body = _construct_result(body, own)
         # SWIG's name for a default value that is an object of the class itself.
         body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", self._constructor_name, body)
-        body = self._open_protected(body, title)
+        body = open_protected(body, title, self.module, self.text)
         body = DEFAULT_LINE.sub(
             lambda line: BUILT_IN.sub(
                 lambda of: f"std::type_identity_t<{of[1]}>(" if of[1] else of[0],
@@ -335,28 +313,6 @@ class Wrapper:
                 "  return resultobj;\n", f"  {keep}  return resultobj;\n"
             )
         return body
-
-    def _open_protected(self, body: str, title: str) -> str:
-        """A protected method of an object of any class that Python derives."""
-        body = PROTECTED.sub(
-            rf'if (!director) {{\n      swigkit::refuse_protected("{title}");'
-            "\n      SWIG_fail;\n    }",
-            body,
-        )
-        body = CONST_DIRECTOR.sub("(&std::as_const(*darg))->", body)
-        method = re.search(r"darg\)\)?->(\w+SwigPublic)\(", body)
-        cast = DIRECTOR_CAST.search(body)
-        if not method or not cast:
-            return body
-        known = []
-        for cls in self.module.classes:
-            name = f"SwigDirector_{cls.symbol}"
-            has = rf"^(?:class|struct) {name}\b(?:(?!\n\}};).)*? {method[1]}\("
-            base = self.module.class_by_symbol(cast[1])
-            if base and base in self.module.chain(cls):
-                known += [name] if re.search(has, self.text, re.M | re.S) else []
-        call = FOR_DIRECTOR.format(directors=", ".join(known), title=title)
-        return UPCALL.sub(call, DIRECTOR_CAST.sub("", body)) if known else body
 
     def _keeps(
         self, function: tree.Function, title: str, count: int, constructor: int = 0
