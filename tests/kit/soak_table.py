@@ -39,6 +39,7 @@ VALUES: dict[tuple[str, str], list[Any]] = {
     ("corners", "flags"): [[True, False]],  # nor are these
     ("corners", "rows"): [[[1, 2], [3, 4]]],
     ("corners", "n"): [2],
+    ("raw", "n"): [0],
 }
 # What is not called alone, and why.
 EXCLUDED = {

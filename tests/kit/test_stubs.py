@@ -159,7 +159,7 @@ def test_the_stub_is_true(garden: Path, tmp_path: Path) -> None:
         (
             "std::function<std::vector<int> (const geo::Point &, std::string)>",
             "collections.abc.Callable[[Point, str], "
-            "collections.abc.Sequence[int] | _Array]",
+            "collections.abc.Sequence[int] | _Array] | None",
             "collections.abc.Callable[[Point, str], list[int]]",
         ),
         ("Wide", "WideBox", "WideBox"),

@@ -93,7 +93,7 @@ def guard(text: str, module: Module) -> str:
         if "swig_get_self()" in body and cls:
             body = _guarded(body, module, cls, found[2], found[3])
             if NOTHING_THROWN.search(found[0]):
-                result = found[0].partition(f" SwigDirector_{found[1]}::")[0]
+                result = found[0].partition(f"SwigDirector_{found[1]}::")[0].strip()
                 body = CAUGHT.format(body=body, result=result)
             pieces += [text[at : found.end()], body]
             at = end

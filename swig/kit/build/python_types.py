@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from .notation import is_ostream
+
 __all__ = ["ARRAY", "Alias", "PythonTypes", "Type", "parse", "split"]
 
 ARRAY = "_Array"  # a protocol that the stub declares: NumPy's arrays and others like it
@@ -145,7 +147,8 @@ def parse(text: str) -> Type:
     if array:
         item = parse(array[1])
         # C's text is an array of characters.
-        return item if item.name in CHARACTERS else Type("[]", (item,), marks, const)
+        plain = item.name in CHARACTERS and not item.marks
+        return item if plain else Type("[]", (item,), marks, const)
     found = re.fullmatch(r"([^<>]*)<(.*)>", text, re.DOTALL)
     if found and _balanced(found[2]):
         arguments = tuple(map(parse, split(found[2])))
@@ -212,6 +215,17 @@ class PythonTypes:
         """The name of the class that C++ has by this name in the scope, "" for none."""
         return self.own.get(str(self._resolved(parse(text), scope).bare), "")
 
+    def is_ostream(self, text: str, scope: str) -> bool:
+        """Whether it is what C++ prints to."""
+        return is_ostream(str(self._resolved(parse(text), scope).bare))
+
+    def operand_class(self, text: str, scope: str) -> str:
+        """The same of what pointers to it and shares in it point to."""
+        type_ = self._resolved(parse(text), scope)
+        if type_.name == "std::shared_ptr" and len(type_.arguments) == 1:
+            type_ = type_.arguments[0]
+        return self.own.get(str(type_.bare), "")
+
     def taken(self, text: str, scope: str = "") -> str:
         """What a parameter of this C++ type takes; `scope` is where it is named."""
         return self._in(self._resolved(parse(text), scope))
@@ -253,6 +267,11 @@ class PythonTypes:
                 return Type(found.name, found.arguments, marks, const)
         return here
 
+    def _item(self, type_: Type, face: Callable[[Type], str]) -> str:
+        """What containers hold: of pointers to numbers the kit has none."""
+        item = face(type_)
+        return ANY if type_.marks == "*" and item in NUMBERS else item
+
     def _in(self, type_: Type) -> str:
         bare, arguments = type_.bare, type_.arguments
         name = bare.name
@@ -267,7 +286,7 @@ class PythonTypes:
         if str(bare) in BYTES:
             return "_typeshed.ReadableBuffer"
         if name in SEQUENCES | {"std::span"} and arguments:
-            item = self._in(arguments[0])
+            item = self._item(arguments[0], self._in)
             array = f" | {ARRAY}" if item in NUMBERS else ""
             return f"collections.abc.Sequence[{item}]{array}"
         if name == "swigkit::Several" and arguments:
@@ -279,13 +298,15 @@ class PythonTypes:
             sequence = f"collections.abc.Sequence[{item}]"
             return f"collections.abc.Set[{item}] | {sequence}"
         if name in MAPS | MULTIMAPS and len(arguments) >= 2:
-            key, value = map(self._in, arguments[:2])
+            key, value = (self._item(one, self._in) for one in arguments[:2])
             mapping = f"collections.abc.Mapping[{key}, {value}]"
             pair = f"builtins.tuple[{key}, {value}]"
             pairs = f"collections.abc.Sequence[{pair}]"
             return mapping if name in MAPS else f"{mapping} | {pairs}"
         if name in ("std::shared_ptr", "std::weak_ptr", "std::unique_ptr"):
             return _optional(self._in(arguments[0]))
+        if name == "std::function":
+            return _optional(self._either(bare, self._in, self._out, 0))
         return self._either(bare, self._in, self._out, 0)
 
     def _has_memory(self, item: Type) -> bool:
@@ -304,13 +325,12 @@ class PythonTypes:
             key, value = map(self._out, arguments[:2])
             return f"builtins.list[builtins.tuple[{key}, {value}]]"
         if name in SEQUENCES | MULTISETS | {"std::span"} and arguments:
-            return f"builtins.list[{self._out(arguments[0])}]"
+            return f"builtins.list[{self._item(arguments[0], self._out)}]"
         if name in SETS and arguments:
             return f"builtins.set[{self._out(arguments[0])}]"
         if name in MAPS and len(arguments) >= 2:
-            return (
-                f"builtins.dict[{self._out(arguments[0])}, {self._out(arguments[1])}]"
-            )
+            key, value = (self._item(one, self._out) for one in arguments[:2])
+            return f"builtins.dict[{key}, {value}]"
         if name == "std::shared_ptr":
             return self._out(arguments[0])
         if name == "std::weak_ptr":

@@ -14,7 +14,7 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .incremental import BuildError, Runner, Step
@@ -46,6 +46,10 @@ ORDER = re.compile(
     r"^(.+?):(\d+): Warning 345: Unable to deduce auto return type for "
     r"'(?:.*::)?(operator ?<=>)",
     re.M,
+)
+# Of one in an inline namespace, perhaps.
+UNKNOWN_BASE = re.compile(
+    r"^(.+?):(\d+): Warning 401: Nothing known about base class '(.+)'\. Ignored", re.M
 )
 OPEN = "protected: "  # an insertion that is no text: the method's name follows
 DIRECTIVE = re.compile(r"%template\s*\(\s*\w*\s*\)\s*([^;]+?)\s*;")
@@ -90,6 +94,11 @@ SPELLINGS = (
     # `auto [a, b] = pair;`
     (re.compile(r"\bauto\s*&?\s*\[[\w\s,]+\]\s*=[^;{}]*;"), ""),
     (re.compile(r"\busing\s+enum\s+[\w:]+\s*;"), ""),
+    # Its names are those of the namespace around.
+    (
+        re.compile(r"\binline\s+namespace\s+(\w+)\s*\{"),
+        r"namespace \1 {} using namespace \1; namespace \1 {",
+    ),
     # `int bits : 3 = 1;`
     (re.compile(r"(\b\w+\s*:\s*\d+)\s*=\s*\w+(?=\s*;)"), r"\1"),
 )
@@ -129,7 +138,8 @@ class Headers:
         mended = {
             LATE: self._place_templates,
             HIDDEN: self._open_methods,
-            ORDER: self._name_orders,
+            ORDER: self._copy_all(ORDER),
+            UNKNOWN_BASE: self._copy_all(UNKNOWN_BASE),
         }
         while True:
             refused = "(?m)" + "|".join(one.pattern for one in mended) if mended else ""
@@ -221,9 +231,9 @@ class Headers:
             ]
         )
 
-    def _name_orders(self, text: str) -> bool:
-        """Copies the headers with `auto operator<=>(...) {`; whether it could."""
-        return any([self._copy(where) for where, _, _ in ORDER.findall(text)])
+    def _copy_all(self, warning: re.Pattern[str]) -> Callable[[str], bool]:
+        """What copies the headers of these warnings, and says whether it could."""
+        return lambda text: any([self._copy(one[1]) for one in warning.finditer(text)])
 
     def _directive(self, path: str, line: int, name: str) -> str:
         """The %template that makes this instance, from the line where SWIG saw it."""

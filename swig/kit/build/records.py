@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from .notation import is_ostream, pointee
-from .python_types import FLOATS, INTS
+from .notation import pointee, scope
+from .python_types import FLOATS, INTS, PythonTypes
 from .typedefs import Typedefs
 
 # What a free operator is called in the class of its operand.
@@ -57,6 +57,7 @@ class Function:
     extended: bool = False  # by %extend
     implicit: bool = False  # a constructor that nobody has declared
     outputs: list[str] = field(default_factory=list)  # types of OUTPUT parameters
+    gives: bool = False  # what it gives is the caller's (%newobject)
     operand: int = 0  # of a free operator: which one is the object, 1 or 2
     made: str = ""  # where SWIG has none, the kit's C++ function: {title} is its name
 
@@ -228,6 +229,14 @@ class Class:
         )
 
     @property
+    def is_iterator(self) -> bool:
+        """Whether C++ finds an item by it: `*at` (SWIG leaves `++at` out)."""
+        return any(
+            one.name.replace(" ", "") == "operator*" and one.is_open and not one.types
+            for one in self.declared
+        )
+
+    @property
     def points(self) -> bool:
         """Whether it is a smart pointer, by operator->()."""
         names = {one.name.replace(" ", "") for one in self.declared if not one.private}
@@ -255,6 +264,7 @@ class Module:
     classes: list[Class] = field(default_factory=list)
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
     typedefs: Typedefs = field(default_factory=Typedefs)
+    types: PythonTypes = field(default_factory=lambda: PythonTypes({}, {}, {}))
     doc: str = ""
     left_out: list[str] = field(default_factory=list)  # what, and what to write instead
     variadic: list[str] = field(default_factory=list)  # SWIG's functions of such ones
@@ -306,10 +316,18 @@ class Module:
             function.is_operator
             and function.name == "__lshift__"
             and len(function.parameters) == 2
-            and is_ostream(function.parameters[0].type)
-            and pointee(function.parameters[1].type) == cls.cpp
+            and self._is_printed(function) is cls
             for function in self.functions
         )
+
+    def _is_printed(self, function: Function) -> Class | None:
+        """What `operator<<(std::ostream&, object)` prints."""
+        around = scope(function.cpp)
+        out, object_ = (parameter.type for parameter in function.parameters)
+        if not self.types.is_ostream(out, around):
+            return None
+        known = self.types.operand_class(object_, around)
+        return self.class_of(known or pointee(object_))
 
     def is_dynamic(self, cls: Class) -> bool:
         """Whether its objects have attributes that C++ knows nothing of."""
@@ -333,9 +351,11 @@ class Module:
         if len(function.parameters) == 1:
             name = UNARY.get(name, name)
         for place, parameter in enumerate(function.parameters[:2], 1):
-            if is_ostream(parameter.type):
+            around = scope(function.cpp)
+            if self.types.is_ostream(parameter.type, around):
                 return None
-            cls = self.class_of(pointee(parameter.type))
+            known = self.types.operand_class(parameter.type, around)
+            cls = self.class_of(known or pointee(parameter.type))
             if cls and not cls.imported:
                 mirrored = MIRRORED.get(name, f"__r{name[2:]}")
                 return cls, name if place == 1 else mirrored, place

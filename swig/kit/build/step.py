@@ -196,7 +196,7 @@ def main(arguments: list[str]) -> int:
         if include in source:
             source = source.replace(include, header.read_text(encoding="utf-8"))
         module = tree.read(parsed)
-        text = rewrite(source, module)
+        text = rewrite(module.typedefs.spelled_out(source), module)
         for said in module.left_out:
             print(f"swigkit: warning: {said}")
         for path in shim:

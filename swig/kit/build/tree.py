@@ -26,6 +26,7 @@ from .records import (
     Variable,
     distinct,
 )
+from .said import unknown_names
 from .typemaps import Typemaps
 from .xml_tree import attributes, parse
 
@@ -52,6 +53,8 @@ class TreeError(Exception):
 EXCEPTION = re.compile(
     r"swigkit::add_exception\s*<\s*(.+?)\s*>\s*\(\s*\w+,\s*\"(\w+)\",\s*(.+)\)\)"
 )
+# Parameters by which C passes as many as it likes.
+OPEN_ENDED = {"...", "va_list", "std::va_list"}
 # The prefixes of methods that %property adds (swigkit/classes.i).
 ADDED = ("swigkit_get_", "swigkit_set_")
 
@@ -62,13 +65,18 @@ def read(path: Path) -> Module:
     root = parse(path)
     reader.visit(root, None)
     reader.module.typedefs.read(root)
-    top = root if root.tag == "top" else root.find("top")
+    top, text = root if root.tag == "top" else root.find("top"), ""
     if top is not None:
         interface = Path(attributes(top).get("inputfile", ""))
         if interface.is_file():
-            reader.module.doc = _module_doc(interface.read_text(encoding="utf-8"))
+            text = interface.read_text(encoding="utf-8")
+            reader.module.doc = _module_doc(text)
     reader.name_nested()
     reader.make_properties()
+    reader.module.left_out += [
+        *unknown_names(text, reader.module),
+        *reader.typemaps.unused(),
+    ]
     for cls in reader.module.classes:
         cls.methods += _item_setters(cls)
         reader.module.left_out += _never_overridden(reader.module, cls)
@@ -128,9 +136,14 @@ class _Reader:
         names = {cls.cpp: cls.cpp for cls in self.module.classes}
         typedefs = self.module.typedefs
         types = PythonTypes(names, typedefs.types, typedefs.aliases)
+        self.module.types = types
         for cls in self.module.classes:
             found = [types.own_class(base, scope(cls.cpp)) for base in cls.bases]
             cls.bases = [base for base in found if base]
+            for method in [m for m in cls.methods if m.name == "begin"]:
+                result = self.module.class_of(types.own_class(method.result, cls.cpp))
+                if result and result.is_iterator:
+                    cls.features.setdefault("iterable", "1")
 
     def make_properties(self) -> None:
         """Attributes of what %property has added to the classes."""
@@ -307,16 +320,17 @@ class _Reader:
             if "wrap_name" not in has:
                 return
             function = _function(node, has, self.typemaps)
-            if any(p.type.startswith("v(...)") for p in function.parameters):
+            types = [re.sub(r"^v\(\.\.\.\).*", "...", p.type) for p in function.given]
+            if open_ended := OPEN_ENDED & set(types):
                 if "sym_overloaded" in has:
-                    types = ", ".join(p.type for p in function.given[:-1])
+                    listed = ", ".join(types)
                     raise TreeError(
-                        f"{function.cpp}: expected no overloads beside {types}, ...: "
-                        f"%ignore {function.cpp}({types}, ...);"
+                        f"{function.cpp}: expected no overloads beside {listed}: "
+                        f"%ignore {function.cpp}({listed});"
                     )
                 self.module.left_out.append(
-                    f"{function.cpp}(...) is left out: for Python write one with the "
-                    "parameters that are needed (%inline, %extend)"
+                    f"{function.cpp}({open_ended.pop()}) is left out: for Python write "
+                    "one with the parameters that are needed (%inline, %extend)"
                 )
                 self.module.variadic.append(function.wrapper)
                 return
@@ -387,7 +401,7 @@ class _Reader:
 # Of `T& operator[](Key key)`, where the interface says nothing of __setitem__.
 ITEM_SETTER = """\
 static PyObject *{name}(PyObject *, PyObject **slots, swigkit::Matching *matching) {{
-  return swigkit::set_item_by<{cls}, {key}>(
+  return swigkit::set_item_by<{cls}, std::remove_cvref_t< {key} > >(
       slots, matching, "{{title}}", "{key_name}", "{value_name}");
 }}"""
 # Not a pointer, whose object somebody would have to keep.
@@ -435,7 +449,7 @@ def _item_setters(cls: Class) -> list[Function]:
         setter.made = ITEM_SETTER.format(
             name=name,
             cls=cls.cpp,
-            key=pointee(key.type),
+            key=key.type,
             key_name=key.name,
             value_name=value.name,
         )
@@ -545,6 +559,7 @@ def _function(
         extended="feature_extend" in has,
         implicit="default_constructor" in has,
         outputs=outputs,
+        gives="feature_new" in has,
     )
 
 

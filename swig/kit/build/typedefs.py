@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
@@ -20,12 +21,17 @@ class Typedefs:
     types: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, Alias] = field(default_factory=dict)
     classes: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)  # private and protected ones
     # Where the names of a namespace are known as well: (in which, of which).
     used: list[tuple[str, str]] = field(default_factory=list)
 
     def read(self, root: ElementTree.Element) -> None:
         """Those of the tree, and names by `using` and by aliases of namespaces."""
         self.add(root)
+        for _ in range(2):  # the second for what is used where it is used in turn
+            self._add_used()
+
+    def _add_used(self) -> None:
         spaces = {name.rpartition("::")[0] for name in (*self.classes, *self.types)}
         names = [*self.classes, *self.types]  # not what is added here: no circles
         for inside, space in dict.fromkeys(self.used):
@@ -42,6 +48,19 @@ class Typedefs:
                     if known not in self.classes:
                         self.types.setdefault(known, name)
 
+    def spelled_out(self, text: str) -> str:
+        """C++ without the hidden ones, which nobody else may name."""
+        if not self.hidden:
+            return text
+        names = "|".join(map(re.escape, sorted(self.hidden, key=len, reverse=True)))
+
+        def of(found: re.Match[str]) -> str:
+            kind = self.spelled_out(self.types[found[0]])
+            plain = re.fullmatch(r"[\w:<>, ]+", kind)
+            return kind if plain else f"std::type_identity_t< {kind} >"
+
+        return re.sub(rf"(?<![\w:])(?:{names})\b", of, text)
+
     def add(
         self, node: ElementTree.Element, scope: str = "", in_class: bool = False
     ) -> None:
@@ -54,7 +73,8 @@ class Typedefs:
             if child.tag == "namespace" and "alias" in has:
                 self.used.append((_full(has["name"], scope), has["alias"]))
             elif child.tag in ("namespace", "class"):
-                inside = cpp_type(has.get("name", "")) or scope
+                name = cpp_type(has.get("name", ""))
+                inside = _full(name, scope) if name else scope
                 if child.tag == "class":
                     self.classes.add(inside)
             elif child.tag == "using" and "namespace" in has and not in_class:
@@ -62,7 +82,10 @@ class Typedefs:
             elif child.tag == "using" and "uname" in has and not in_class:
                 self.types[_full(has["name"], scope)] = has["uname"].removeprefix("::")
             elif child.tag == "cdecl" and has.get("kind") == "typedef":
-                self.types[_full(has["name"], scope)] = _declared_type(has)
+                name = _full(has["name"], scope)
+                self.types[name] = _declared_type(has)
+                if has.get("access", "public") != "public":
+                    self.hidden.add(name)
             elif child.tag == "template" and "aliastemplate" in has:
                 self.aliases[_full(has["name"], scope)] = _alias(child, has)
             elif child.tag == "template" and has.get("templatetype") == "class":

@@ -10,8 +10,11 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 
+from .notation import cpp_type
 from .xml_tree import attributes
 
+# What these lines write (swigkit/classes.i).
+OUTPUT = "swigkit_outputs.add("
 Pattern = tuple[str, str]  # the type in SWIG's notation, and a name or ""
 
 
@@ -21,6 +24,7 @@ class Typemaps:
     def __init__(self) -> None:
         self.left_out: set[Pattern] = set()  # numinputs=0
         self.outputs: set[Pattern] = set()  # argout
+        self.lines: dict[str, str] = {}  # %output's, by parameters' names
 
     def add(self, node: ElementTree.Element) -> None:
         """A <typemap>."""
@@ -33,7 +37,9 @@ class Typemaps:
             if has.get("method") == "in":
                 _put(pattern, self.left_out, alone)
             elif has.get("method") == "argout":
-                _put(pattern, self.outputs, has.get("code", "{}") != "{}")
+                _put(pattern, self.outputs, _does_something(has.get("code", "")))
+                if pattern[1] and OUTPUT in has.get("code", ""):
+                    self.lines[pattern[1]] = f"{cpp_type(pattern[0])} {pattern[1]}"
 
     def apply(self, node: ElementTree.Element) -> None:
         """An <apply>: what was said of one parameter holds for others."""
@@ -53,12 +59,28 @@ class Typemaps:
 
     def is_output(self, parameter: Mapping[str, str]) -> bool:
         """Whether it comes out beside the result."""
-        if "tmap_argout" in parameter:
-            return True
         virtual = "tmap_directorin" in parameter
-        if "tmap_in" in parameter and not virtual:
-            return False
-        return _fits(parameter, self.outputs)
+        if "tmap_argout" in parameter:
+            found = _does_something(parameter["tmap_argout"])
+        elif "tmap_in" in parameter and not virtual:
+            found = False
+        else:
+            found = _fits(parameter, self.outputs)
+        if found:
+            self.lines.pop(parameter.get("name", ""), None)
+        return found
+
+    def unused(self) -> Iterator[str]:
+        """Of lines that no parameter fits, once all functions are read."""
+        for parameter in self.lines.values():
+            yield (
+                f"%output({parameter}), or %in_out, fits no parameter: write the type "
+                "with its namespaces, and the name that the header has"
+            )
+
+
+def _does_something(code: str) -> bool:
+    return code.strip() not in ("", "{}")
 
 
 def _fits(parameter: Mapping[str, str], known: set[Pattern]) -> bool:

@@ -27,7 +27,8 @@ DEFINITION = (
     r"(?P<body>.*?)^\}}\n(?=\n)"
 )
 VARIADIC = (
-    r"^SWIGINTERN PyObject \*{name}(?:__varargs__)?\([^()]*\) \{{\n.*?^\}}\n(?=\n)"
+    r"^SWIGINTERN PyObject \*{name}(?:__varargs__)?\((?:[^()]|\(\w+\))*\) \{{\n"
+    r".*?^\}}\n(?=\n)"
 )
 SLOTS_ARRAY = re.compile(r"^ *PyObject \*swig_obj\[\d+\] ;\n", re.MULTILINE)
 UNPACK = (
@@ -56,6 +57,13 @@ RESULT_VALUE = re.compile(
 )
 ARGUMENT_VALUE = re.compile(r"^ *SwigValueWrapper<(.+)> arg(\d+) ?;\n", re.M)
 HELD = re.compile(r"^ *swigkit::In< (.*) > held(\d+) ?;$", re.MULTILINE)
+# Of variables in a wrapper, which hide functions of the global namespace.
+TAKEN_NAMES = {"self", "matching", "result", "resultobj", "swig_obj"}
+OUTPUT = re.compile(r"(PyObject \*output = swigkit::)to_python\((std::move\(made)")
+# Of an argument by reference.
+OUTLIVED = re.compile(
+    r"^ *swigkit::In< (std::remove_pointer_t< .* >) > (held\d+) ?;$", re.MULTILINE
+)
 ASSIGNED = re.compile(r"^( *)result = (.*);\n", re.MULTILINE)
 MEMBER_SET = re.compile(
     r"if \(arg1\) (\(arg1\)->.*?) = (?:\([^()]+\))?(\*arg2|arg2);$", re.MULTILINE
@@ -189,14 +197,20 @@ class Wrapper:
         if not found:
             raise StepError(f"{function.wrapper}: found no definition")
         overridden = "arg1 != Py_None" if cls.overridable else "false"
+        body, held = found["body"], ""
+        if "implicit" in cls.features:  # it may be a view of what the argument was made
+            held = "".join(
+                f" && {one[2]}.keep(self)" for one in OUTLIVED.finditer(body)
+            )
+            body = OUTLIVED.sub(r"  swigkit::Outliving< \1 > \2 ;", body)
         finish = (
             f"return swigkit::finish_construction<{cls.cpp}>(self, result, "
-            f"{overridden}) == 0 ? swigkit::new_ref(Py_None) : nullptr;"
+            f"{overridden}) == 0{held} ? swigkit::new_ref(Py_None) : nullptr;"
         )
         body, count = re.subn(
             r"resultobj = swigkit::refer< SWIG_POINTER_OWN >\(result, [^;]*\);",
             finish,
-            found["body"],
+            body,
         )
         if count != 1:
             raise StepError(f"{function.wrapper}: expected one result, got {count}")
@@ -260,6 +274,8 @@ class Wrapper:
             )
         own = self.module.class_of(re.sub(r"^const ", "", function.result))
         body = _construct_result(body, own)
+        if function.cpp in TAKEN_NAMES:
+            body = re.sub(rf"(?<![\w:.>]){function.cpp}\(", f"::{function.cpp}(", body)
         # SWIG's name for a default value that is an object of the class itself.
         body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", self._constructor_name, body)
         body = open_protected(body, title, self.module, self.text)
@@ -287,6 +303,8 @@ class Wrapper:
             body = f"  using namespace {scope};\n{body}"
         if function.outputs:
             body = f"  swigkit::Outputs swigkit_outputs;\n{body}"
+        if function.outputs and function.gives:
+            body = OUTPUT.sub(r"\1give_output(\2", body)
         member = member and not function.static and not function.operand
         count = len(function.parameters) + member
         arguments = f"swig_obj, {count}" if count else "nullptr, 0"
@@ -399,7 +417,7 @@ class Wrapper:
         )
 
     def drop_variadic(self) -> None:
-        """Takes out SWIG's two functions for each of C's that ends in `...`."""
+        """Takes out SWIG's functions, two at most, for each that is open-ended."""
         for name in self.module.variadic:
             self.text = re.sub(
                 VARIADIC.format(name=name), "", self.text, flags=re.M | re.S

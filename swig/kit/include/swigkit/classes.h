@@ -250,9 +250,11 @@ inline Py_hash_t hash_object(PyObject* object) {
 }
 
 inline PyObject* refuse_pickling(PyObject* self, PyObject*) {
-  return PyErr_Format(PyExc_TypeError,
-                      "cannot pickle '%s' object: its interface has no %%pickled for it",
-                      Py_TYPE(self)->tp_name);
+  return PyErr_Format(
+      PyExc_TypeError,
+      "cannot pickle '%s' object: its interface has no %%pickled for it, nor "
+      "%%copyable for copies",
+      Py_TYPE(self)->tp_name);
 }
 
 /// The names of the module, which a second import gets: its classes are there once.
@@ -413,10 +415,10 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
 /// What C++ makes of nothing, where nobody has declared how.
 template <class T, bool is_value>
 T* make_default(PyObject* self, bool has_gil = true) {
-  if constexpr (!std::is_default_constructible_v<T>) {
+  if constexpr (!requires { new T(); }) {  // its destructor may be protected
     refuse_construction(Py_TYPE(self));
     throw_python_error();
-  } else if constexpr (kIsPlaced<T, is_value> && requires { new T(); }) {
+  } else if constexpr (kIsPlaced<T, is_value>) {
     return ::new (place_of<T>(self, has_gil)) T();
   } else {
     return new T();

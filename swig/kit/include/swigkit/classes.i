@@ -184,21 +184,25 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
     swigkit::throw_python_error();
   }
 }
-// SWIG takes what is constant for the same.
+%enddef
+// SWIG takes what is constant for the same.  First: of a pointer to const it is the same.
+%define SWIGKIT_NO_OUTPUT(Parameter_...)
 %typemap(in) const Parameter_ = const SWIGTYPE &;
 %typemap(argout) const Parameter_ ""
 %enddef
 // What a function writes into, such as %output(double &remainder): Python does not pass it,
 // and gets it after the result; a tuple where there are several.
 %define %output(Parameter_...)
-%typemap(in, numinputs=0) Parameter_ (swigkit::Output< $1_type > made) "$1 = made.pointer();"
+SWIGKIT_NO_OUTPUT(Parameter_)
+%typemap(in, numinputs=0) Parameter_ (swigkit::Output< $1_type > made) "$1 = ($1_ltype)made.pointer();"
 SWIGKIT_OUTPUT(Parameter_)
 %enddef
 // What it reads and then changes: Python passes it as well.
 %define %in_out(Parameter_...)
+SWIGKIT_NO_OUTPUT(Parameter_)
 %typemap(in) Parameter_ (swigkit::Output< $1_type > made) {
   if (!swigkit::to_cpp($input, made.value, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
-  $1 = made.pointer();
+  $1 = ($1_ltype)made.pointer();
 }
 SWIGKIT_OUTPUT(Parameter_)
 %enddef

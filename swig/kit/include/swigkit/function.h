@@ -81,6 +81,10 @@ struct Convert<std::function<R(Args...)>> {
     const char* function;
     const char* name;
     R operator()(Args... args) const {
+      // Static C++ objects end after Python: there is nothing to be told any more.
+      if constexpr (std::is_void_v<R>) {
+        if (!interpreter_alive()) return;
+      }
       GilAcquire gil;
       return call(held, {function, name}, Passed<Args>(args)...);
     }
@@ -92,9 +96,13 @@ struct Convert<std::function<R(Args...)>> {
    public:
     template <class T>
     explicit Passed(T& argument) {
+      if constexpr (kMayBeKnown) [[maybe_unused]]
+        const bool* again = &kFoundAgain<Object>;
       if constexpr (!kByReference) {
         using Given = std::conditional_t<std::is_lvalue_reference_v<Arg>, T&, T&&>;
-        object_ = PyRef(Convert<Plain>::cast(static_cast<Given>(argument)));
+        if constexpr (kMayBeKnown && !std::is_pointer_v<Plain>)
+          object_ = PyRef(find_owned(&argument, actual(class_of<Plain>)));
+        if (!object_) object_ = PyRef(Convert<Plain>::cast(static_cast<Given>(argument)));
       } else {
         auto* object = const_cast<Plain*>(&argument);
         object_ = PyRef(lent_.hold(wrap_pointer(object, Owner::Nobody)));
@@ -104,6 +112,10 @@ struct Convert<std::function<R(Args...)>> {
 
    private:
     using Plain = std::remove_cvref_t<Arg>;
+    using Object = std::remove_cv_t<std::remove_pointer_t<Plain>>;
+    static constexpr bool kMayBeKnown = IsWrapped<Object> &&
+                                        (std::is_lvalue_reference_v<Arg> ||
+                                         std::is_pointer_v<Plain>);
     static constexpr bool kByReference = std::is_lvalue_reference_v<Arg> &&
                                          IsWrapped<Plain> &&
                                          (!std::is_const_v<std::remove_reference_t<Arg>> ||
@@ -126,9 +138,9 @@ struct Convert<std::function<R(Args...)>> {
   template <size_t... I>
   static PyObject* run_with(PyObject* self, PyObject* args, std::index_sequence<I...>) {
     if (PyTuple_GET_SIZE(args) != Py_ssize_t(sizeof...(Args))) {
-      return PyErr_Format(PyExc_TypeError,
-                          "function() takes exactly %zu arguments (%zd given)",
-                          sizeof...(Args), PyTuple_GET_SIZE(args));
+      return PyErr_Format(
+          PyExc_TypeError, "function() takes exactly %zu argument%s (%zd given)",
+          sizeof...(Args), sizeof...(Args) == 1 ? "" : "s", PyTuple_GET_SIZE(args));
     }
     auto* f = static_cast<Function*>(PyCapsule_GetPointer(self, kName));
     std::tuple<In<std::remove_cvref_t<Args>>...> in;

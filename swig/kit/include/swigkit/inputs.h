@@ -185,6 +185,29 @@ struct Handle {
   }
 };
 
+/// An argument that a constructor takes by reference, of whose object it is not known whether
+/// it refers to it: what was made of Python's object lives as long as that.
+template <class T>
+class Outliving {
+ public:
+  bool load(PyObject* object, const Argument& where) { return in_->load(object, where); }
+  auto* get() { return in_->get(); }
+  bool keep(PyObject* self) {
+    if constexpr (!IsWrapped<T> || kImplicit<T>) {
+      const PyRef kept(PyCapsule_New(in_.get(), nullptr, [](PyObject* capsule) {
+        delete static_cast<In<T>*>(PyCapsule_GetPointer(capsule, nullptr));
+      }));
+      if (!kept) return false;
+      (void)in_.release();
+      return keep_alive(self, kept.get());
+    }
+    return true;
+  }
+
+ private:
+  std::unique_ptr<In<T>> in_ = std::make_unique<In<T>>();
+};
+
 /// The same for a pointer: null for None where that is allowed.
 template <class T>
 struct InPointer {

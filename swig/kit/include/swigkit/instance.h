@@ -18,10 +18,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <typeindex>
 #include <typeinfo>
@@ -42,11 +45,18 @@ struct BaseClass {
 template <class T>
 concept IsComplete = requires { sizeof(T); };
 
-/// A type as C++ spells it.  The text stays, as types are few.
+/// A type as C++ spells it.  The text stays, one for each type.
 [[gnu::cold, gnu::noinline]] inline const char* readable_name(const std::type_info& type) {
-  int status = 0;
-  const char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
-  return text ? text : type.name();
+  static std::mutex mutex;  // an error need not wait for the GIL
+  static auto& known = *new std::unordered_map<std::type_index, std::string>();
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known.try_emplace(type, type.name());
+  if (is_new) {
+    char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr);
+    if (text) at->second = text;
+    std::free(text);
+  }
+  return at->second.c_str();
 }
 
 /// What is known of a wrapped C++ class.
@@ -109,6 +119,12 @@ template <class T>
 inline constinit bool g_owned_singly = false;
 template <class T>
 inline const bool kOwnedSingly = (g_owned_singly<T> = true);
+/// Whether they pass objects of T by reference to Python's functions and overrides: one that
+/// Python has is the same object there.
+template <class T>
+inline constinit bool g_found_again = false;
+template <class T>
+inline const bool kFoundAgain = (g_found_again<T> = true);
 
 /// Ends the last share in an overridden object (ownership.h).
 struct EndOfShares {

@@ -4,14 +4,19 @@
 
 #include "slots.h"
 
-#include <functional>
 #include <iterator>
+#include <memory>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
-/// A Python iterator that asks C++ for the next item; null without an error at the end.
+/// What goes through a range; null without an error at the end.
+struct Walk {
+  virtual PyObject* next() = 0;
+  virtual ~Walk() = default;
+};
+/// A Python iterator that asks C++ for the next item.
 struct RangeIterator {
-  PyObject_HEAD std::function<PyObject*()> next;
+  PyObject_HEAD std::unique_ptr<Walk> walk;
 };
 
 [[gnu::cold, gnu::noinline]] inline PyObject* refuse_iteration(PyObject* range) {
@@ -24,12 +29,12 @@ struct RangeIterator {
 namespace detail {
 inline void end_iterator(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  std::destroy_at(&reinterpret_cast<RangeIterator*>(self)->next);
+  std::destroy_at(&reinterpret_cast<RangeIterator*>(self)->walk);
   type->tp_free(self);
   Py_DECREF(type);
 }
 inline PyObject* next_item(PyObject* self) {
-  return guarded([&] { return reinterpret_cast<RangeIterator*>(self)->next(); });
+  return guarded([&] { return reinterpret_cast<RangeIterator*>(self)->walk->next(); });
 }
 inline PyTypeObject* iterator_type() {
   static PyTypeObject* made = [] {
@@ -64,6 +69,29 @@ PyObject* give_item(Item&& item, PyObject* owner) {
     return give(std::remove_cv_t<Value>(item), &owner, 1);
   }
 }
+/// Iterators need not be copyable.
+template <class T>
+struct RangeWalk final : Walk {
+  T* held;
+  PyRef owner, range;
+  decltype(std::declval<T&>().begin()) at;
+  decltype(std::declval<T&>().end()) end;
+  bool first = true;
+
+  RangeWalk(T* all, PyRef self, PyRef lent)
+      : held(all),
+        owner(std::move(self)),
+        range(std::move(lent)),
+        at(all->begin()),
+        end(all->end()) {}
+  PyObject* next() override {
+    if (reinterpret_cast<Instance*>(range.get())->object != held)
+      return refuse_iteration(owner.get());
+    if (!std::exchange(first, false)) ++at;
+    if (!(at != end)) return first = true, nullptr;  // asked again: the end again
+    return give_item<typename ValueOf<decltype(at)>::type, decltype(*at)>(*at, owner.get());
+  }
+};
 }  // namespace detail
 
 /// tp_iter of T.  The object stays alive as long as the iterator, and as its items do.
@@ -72,7 +100,7 @@ PyObject* iterate_range(PyObject* self) {
   if constexpr (requires(T& range) {
                   *range.begin();
                   ++std::declval<decltype(range.begin())&>();
-                  range.begin() == range.end();
+                  range.begin() != range.end();
                 }) {
     T* held = pointer_of<T>(self, {Py_TYPE(self)->tp_name, "self"});
     PyTypeObject* type = held ? detail::iterator_type() : nullptr;
@@ -87,21 +115,12 @@ PyObject* iterate_range(PyObject* self) {
     lent->record = &record;
     if (!keep_arguments(range.get(), &self, {1, true})) return nullptr;
     return guarded([&]() -> PyObject* {
-      auto at = held->begin();
-      auto end = held->end();
-      using Item = decltype(*at);
+      auto walk = std::make_unique<detail::RangeWalk<T>>(held, PyRef::borrow(self),
+                                                         std::move(range));
       PyObject* object = type->tp_alloc(type, 0);
       if (!object) return nullptr;
-      new (&reinterpret_cast<RangeIterator*>(object)->next) std::function<PyObject*()>(
-          [at, end, held, owner = PyRef::borrow(self), range = std::move(range),
-           first = true]() mutable -> PyObject* {
-            if (reinterpret_cast<Instance*>(range.get())->object != held)
-              return refuse_iteration(owner.get());
-            if (!std::exchange(first, false)) ++at;
-            if (at == end) return first = true, nullptr;  // asked again: the end again
-            using Value = typename detail::ValueOf<decltype(at)>::type;
-            return detail::give_item<Value, Item>(*at, owner.get());
-          });
+      new (&reinterpret_cast<RangeIterator*>(object)->walk)
+          std::unique_ptr<Walk>(std::move(walk));
       return object;
     });
   } else {

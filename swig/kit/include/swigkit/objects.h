@@ -10,8 +10,9 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 /// The C++ object is Python's from now on.
 inline void own(Instance* self) {
   const Class& record = *self->record;
-  // Without a public destructor, or of a %borrowed class, the object is C++'s.
-  if (!record.destroy) return;
+  // Without a public destructor, or of a %borrowed class, the object is C++'s; unless its
+  // shares end it.
+  if (!record.destroy && !record.shares) return;
   self->owner = Owner::Python;
   if (record.shares_itself && !self->overridden) {
     self->holder = record.share(self->object, nullptr);
@@ -69,6 +70,14 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
   return found;
 }
 
+/// The same of an object that Python owns, or has a share in.
+inline PyObject* find_owned(const void* object, const Class& record) {
+  PyObject* found = record.tracked ? find_tracked(object, record) : nullptr;
+  if (!found || reinterpret_cast<Instance*>(found)->owner != Owner::Nobody) return found;
+  Py_DECREF(found);
+  return nullptr;
+}
+
 [[gnu::cold, gnu::noinline]] inline bool refuse_no_class(const std::type_info& type) {
   if (type == typeid(PyObject)) {
     PyErr_SetString(PyExc_TypeError,
@@ -82,6 +91,14 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
                  "no conversion for C++'s %s: the kit has none of this standard type. "
                  "%%ignore what uses it and %%extend or %%inline a function with types "
                  "that Python has, or give it a swigkit::Convert.",
+                 name);
+    return false;
+  }
+  if (name[std::strlen(name) - 1] == '*') {
+    PyErr_Format(PyExc_TypeError,
+                 "no conversion for C++'s %s here: Python has no such pointers. %%ignore "
+                 "what uses it and %%extend or %%inline a function with types that Python "
+                 "has.",
                  name);
     return false;
   }

@@ -60,6 +60,17 @@ inline bool is_shared(const Instance* self) {
   if (self->holder.use_count() > 1) return true;
   return self->record->shares && self->record->shares(self->object) > 1;
 }
+/// Whether `kept`, or what it is a part of, has a share in what `one` is a part of: kept for
+/// `one`, neither would end.
+inline bool has_same_share(PyObject* kept, const Instance* one) {
+  if (!is_instance(kept) || !one->holder) return false;
+  std::vector<PyObject*> owners;
+  owners_of(kept, owners);
+  return std::ranges::any_of(owners, [&](PyObject* owner) {
+    const auto& other = reinterpret_cast<Instance*>(owner)->holder;
+    return !other.owner_before(one->holder) && !one->holder.owner_before(other);
+  });
+}
 /// The Python object ends.  What the C++ object refers to lives as long as that, which C++
 /// may have shares in; or it is that of its next Python object (wrap_shared()).
 inline void keep_for_shares(Instance* self) {
@@ -72,7 +83,6 @@ inline void keep_for_shares(Instance* self) {
   };
   add(self);
   const auto all = kept_by(self);
-  const bool has_parts = std::ranges::any_of(all, is_part);
   for (PyObject* one : all) {
     if (is_part(one)) add(reinterpret_cast<Instance*>(one));
   }
@@ -80,13 +90,16 @@ inline void keep_for_shares(Instance* self) {
   drop_orphans();
   for (Instance* one : shared) {
     PyRef kept = PyRef::borrow(self->kept);
-    if (has_parts) {  // which end with this; what else is kept may be of any of them
-      kept = PyRef(PyList_New(0));
+    const auto ends = [one](PyObject* other) {  // with this one
+      return is_part(other) || has_same_share(other, one);
+    };
+    if (std::ranges::any_of(kept_by(self), ends)) {
+      kept = PyRef(PyList_New(0));  // what else is kept may be of any of them
       for (PyObject* other : kept_by(self)) {
-        if (is_part(other)) continue;
+        if (ends(other)) continue;
         if (!kept || PyList_Append(kept.get(), other) < 0) return PyErr_Clear();
       }
-      if (PyList_GET_SIZE(kept.get()) == 0) return;
+      if (!kept || PyList_GET_SIZE(kept.get()) == 0) continue;
     }
     const auto count = one->record->shares;
     if (count) sweep_at_exit();

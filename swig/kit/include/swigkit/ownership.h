@@ -5,6 +5,8 @@
 
 #include "objects.h"
 
+#include <optional>
+
 namespace [[gnu::visibility("hidden")]] swigkit {
 
 /// Whether a std::shared_ptr of C++'s has the overridden object, which was given to C++ and
@@ -229,9 +231,13 @@ struct Overridable {
 /// What a method gives that may not throw, when its override raised.
 template <class T>
 T nothing() {
+  using Plain = std::remove_reference_t<T>;
   if constexpr (std::is_void_v<T>) return;
-  else if constexpr (std::is_default_constructible_v<T>) return T();
-  else std::terminate();
+  else if constexpr (!std::is_default_constructible_v<Plain>) std::terminate();
+  else if constexpr (std::is_lvalue_reference_v<T>) {
+    static thread_local std::optional<std::remove_cv_t<Plain>> value;
+    return value.emplace();
+  } else return T();
 }
 
 /// A director's end: what was given to C++ is no more.

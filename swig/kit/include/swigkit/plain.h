@@ -288,16 +288,40 @@ struct Convert<const char*> {
   }
 };
 
-/// C's text.
+/// The same that C++ may write to: a copy, which the container's argument keeps.
 template <>
-struct InPointer<char> {
-  bool load(PyObject* object, const Argument& where, char*& pointer) {
+struct Convert<char*> {
+  static std::string expected() { return Convert<const char*>::expected(); }
+  static bool load(PyObject* object, char*& value, const Argument& where) {
+    const char* text = nullptr;
+    if (!to_cpp(object, text, where)) return false;
+    value = const_cast<char*>(text);
+    if (!text || !where.keep) return true;
+    PyRef copy(PyBytes_FromStringAndSize(text, Py_ssize_t(std::strlen(text))));
+    if (!copy) return false;
+    value = PyBytes_AS_STRING(copy.get());
+    where.keep->objects.push_back(std::move(copy));
+    return true;
+  }
+  static PyObject* cast(const char* value) { return Convert<const char*>::cast(value); }
+};
+/// C's text that C++ may write to: a copy, of `least` bytes at least.
+struct WritableText {
+  std::string copy{};
+
+  bool load(PyObject* object, const Argument& where, char*& pointer, size_t least = 0) {
     const char* text = nullptr;
     if (!to_cpp<const char*>(object, text, where)) return false;
-    pointer = const_cast<char*>(text);
+    pointer = nullptr;
+    if (!text) return true;
+    copy = text;
+    if (copy.size() < least) copy.resize(least);
+    pointer = copy.data();
     return true;
   }
 };
+template <>
+struct InPointer<char> : WritableText {};
 
 /// A member `char name[size]` gets a text; false with an error set when it is too long.
 inline bool copy_text(char* to, size_t size, const char* text, const Argument& where) {

@@ -141,6 +141,25 @@ struct Convert<std::unique_ptr<T, D>> {
   }
 };
 
+/// What an interface has as `void *`: an address, or a pointer to a function.
+template <class Pointer>
+bool take_address(PyObject* object, Pointer& pointer, const Argument& where) {
+  if constexpr (std::is_function_v<std::remove_pointer_t<Pointer>>) {
+    return to_cpp(object, pointer, where);
+  } else {
+    void* address = nullptr;
+    if (!to_cpp(object, address, where)) return false;
+    pointer = static_cast<Pointer>(address);
+    return true;
+  }
+}
+template <class Pointer>
+PyObject* give_address(Pointer pointer) {
+  if constexpr (std::is_function_v<std::remove_pointer_t<Pointer>>)
+    return to_python(pointer);
+  else return Convert<void*>::cast((void*)pointer);
+}
+
 /// How a pointer that counts in its object (%intrusive) comes from a plain one.  To be
 /// specialised where the constructor does not count, as the first share is there from the
 /// beginning.
@@ -152,6 +171,7 @@ struct Counted {
   /// How many shares there are; 0 where the class does not say, or by another name.
   static long count(auto* object) {
     if constexpr (requires { object->use_count(); }) return long(object->use_count());
+    else if constexpr (requires { object->ref_count(); }) return long(object->ref_count());
     else return 0;
   }
 };

@@ -81,6 +81,23 @@ PyObject* refer(T* result, PyObject* const* arguments, Count count,
   }
 }
 
+/// What comes out of a parameter of a %newobject function.
+template <class T>
+PyObject* give_output(T&& value) {
+  using Plain = std::remove_pointer_t<std::remove_cvref_t<T>>;
+  if constexpr (std::is_pointer_v<std::remove_cvref_t<T>> && IsWrapped<Plain>)
+    return refer<1>(value, nullptr, 0);
+  else return to_python(std::forward<T>(value));
+}
+
+/// An argument of an override.
+template <class T>
+PyObject* pass(T* argument) {
+  if constexpr (IsWrapped<std::remove_cv_t<T>>) [[maybe_unused]]
+    const bool* again = &kFoundAgain<std::remove_cv_t<T>>;
+  return refer(argument, nullptr, 0);
+}
+
 /// The objects that a converted container refers to, as a list; not those that C++ has taken.
 template <class Held>
 PyRef objects_of(const Held& held) {

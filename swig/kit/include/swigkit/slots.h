@@ -11,6 +11,7 @@
 #pragma once
 
 #include "arrow.h"
+#include "standard.h"
 
 #include <sstream>
 
@@ -333,20 +334,48 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   Py_XDECREF(result);
   return result ? 0 : -1;
 }
+/// A key, as operator[] takes it.
+template <class Key>
+struct InKey {
+  In<Key> held;
+  bool load(PyObject* object, const Argument& where) { return held.load(object, where); }
+  auto& get() { return *held.get(); }
+};
+template <class T>
+struct InKey<T*> {
+  InPointer<std::remove_cv_t<T>> held;
+  std::remove_cv_t<T>* pointer = nullptr;
+
+  bool load(PyObject* object, const Argument& where) {
+    return held.load(object, where, pointer);
+  }
+  T* get() { return pointer; }
+};
+template <IsCharacter Character>
+struct InKey<const Character*> {
+  InText<Character> held;
+  Character* pointer = nullptr;
+
+  bool load(PyObject* object, const Argument& where) {
+    return held.load(object, where, pointer);
+  }
+  const Character* get() { return pointer; }
+};
 /// x[key] = value where C++ has `T& operator[](Key)`, of a group's signature.
 template <class T, class Key>
 PyObject* set_item_by(PyObject** slots, Matching* matching, const char* function,
                       const char* key_name, const char* value_name) {
   T* held = pointer_of<T>(slots[0], {function, "self"});
   if (!held) return nullptr;
-  In<Key> key;
-  if (!key.load(slots[1], {function, key_name, false, matching})) return nullptr;
-  using Item = std::remove_reference_t<decltype((*held)[*key.get()])>;
+  InKey<Key> in;
+  if (!in.load(slots[1], {function, key_name, false, matching})) return nullptr;
+  decltype(auto) key = in.get();
+  using Item = std::remove_reference_t<decltype((*held)[key])>;
   In<Item> value;
   const Argument where{function, value_name, false, matching};
   if (!value.load(slots[2], where.lasting())) return nullptr;
   return guarded([&]() -> PyObject* {
-    return assign((*held)[*key.get()], value.take()) ? new_ref(Py_None) : nullptr;
+    return assign((*held)[key], value.take()) ? new_ref(Py_None) : nullptr;
   });
 }
 template <class Group>

@@ -218,9 +218,9 @@ namespace std {
 // step.py declares the one that holds it, as these typemaps have no variables.
 %typemap(directorin) SWIGTYPE *, SWIGTYPE &&, SWIGTYPE &, const SWIGTYPE &,
                      enum SWIGTYPE &, const enum SWIGTYPE & {
-  $input = swigkit_lent_##$1_name.hold(swigkit::refer(&$1_name, nullptr, 0));
+  $input = swigkit_lent_##$1_name.hold(swigkit::pass(&$1_name));
 }
-%typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, nullptr, 0); }
+%typemap(directorin) SWIGTYPE * { $input = swigkit::pass($1_name); }
 
 // What an override returns by reference: an object lives as long as the one that the method
 // was called on, a value until eight more calls of the method on the thread.
@@ -253,7 +253,7 @@ namespace std {
 %typemap(in) SWIGTYPE [] (
     swigkit::In< std::vector< std::remove_cv_t< $1_basetype > > > held) {
   if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
-  $1 = held.get()->data();
+  $1 = ($1_ltype)held.get()->data();
 }
 // A std::vector of bool has none.
 %typemap(in) bool [] (
@@ -355,15 +355,16 @@ namespace std {
 %typemap(in, numinputs=0) swigkit::Self "$1.object = swig_obj[0];"
 
 // An address that only C++ knows what to do with: a capsule.
+// SWIG takes what `using F = void(int);` points to for one.
 %typemap(in) void * {
-  if (!swigkit::to_cpp< void * >($input, $1, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::take_address($input, $1, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
 }
-%typemap(out) void * { $result = swigkit::Convert< void * >::cast($1); }
+%typemap(out) void * { $result = swigkit::give_address($1); }
 %typemap(varin) void * {
   if (!swigkit::set_variable($input, $1, "$symname")) SWIG_fail;
 }
-%typemap(varout) void * { $result = swigkit::Convert< void * >::cast($1); }
-%typemap(directorin) void * { $input = swigkit::Convert< void * >::cast($1); }
+%typemap(varout) void * { $result = swigkit::give_address($1); }
+%typemap(directorin) void * { $input = swigkit::give_address($1); }
 
 // C's text.
 %define SWIGKIT_TEXT(Types_...)
@@ -391,6 +392,13 @@ SWIGKIT_TEXT(const char *)
 SWIGKIT_TEXT(char *)
 SWIGKIT_TEXT(const char [ANY])
 SWIGKIT_TEXT(char [ANY])
+// Python's own text is not to be written to.
+%typemap(in) char * (swigkit::WritableText held) {
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, $1)) SWIG_fail;
+}
+%typemap(in) char [ANY] (swigkit::WritableText held) {
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, $1, $1_dim0)) SWIG_fail;
+}
 
 // The same in C++'s wide encodings, and in char8_t.
 %define SWIGKIT_WIDE_TEXT(Character_)

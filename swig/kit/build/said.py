@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of an interface that say something of a class that is not there: SWIG passes
+over them without a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .notation import scope
+from .records import Module
+
+__all__ = ["unknown_names"]
+
+LINE = re.compile(
+    r"^[ \t]*%(value|shared|borrowed|overridable|copyable|hash|pickled|implicit|"
+    r"collected|iterable|dynamic|final|made_by|intrusive|buffer|property|properties|"
+    r"class_attribute|flags)[ \t]*\(((?:[^()<>,]|<[^()]*>)+)",
+    re.MULTILINE,
+)
+# Comments, C++ and macros, whose lines have other names.
+PASSED_OVER = re.compile(
+    r"//[^\n]*|/\*.*?\*/|%\{.*?%\}|^[ \t]*%define\b.*?^[ \t]*%enddef", re.S | re.M
+)
+
+
+def unknown_names(interface: str, module: Module) -> Iterator[str]:
+    """What to say of each such line in the interface's text."""
+    enums = [*module.enums, *(enum for cls in module.classes for enum in cls.enums)]
+    names = [cls.cpp for cls in module.classes] + [enum.cpp for enum in enums]
+    names += [*module.typedefs.classes, *module.typedefs.types]
+    known = {_plain(name) for name in names}
+    for found in LINE.finditer(PASSED_OVER.sub("", interface)):
+        name = _plain(found[2])
+        if name in known:
+            continue
+        alike = sorted(one for one in known if _last(one) == _last(name))
+        hint = f": is it {' or '.join(alike)}?" if alike else ""
+        yield f"%{found[1]}({name}) says it of nothing that is there{hint}"
+
+
+def _plain(name: str) -> str:
+    """Without the arguments of a template."""
+    return re.sub(r"<.*|\s", "", name).removeprefix("::")
+
+
+def _last(name: str) -> str:
+    return name.removeprefix(scope(name)).removeprefix("::")

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/aliases.i: aliases.h by the kit.
+%module(directors="1") aliases
+%include "swigkit.i"
+%{
+#include "aliases.h"
+%}
+%shared(aliases::Expression)
+%overridable(aliases::Line)
+%include "aliases.h"
+%template(Vector3) Vector<double, 3>;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/passing.i: passing.h by the kit.
+%module(directors="1") passing
+%include "swigkit.i"
+%{
+#include "passing.h"
+%}
+%overridable(passing::Observer)
+%overridable(passing::Plugin)
+%implicit(passing::Text)
+%implicit(passing::Numbers)
+%shared(passing::Engine)
+%shared(passing::Car)
+%intrusive(passing::Counted, passing::Ref<passing::Counted>)
+%intrusive(passing::Mesh, passing::Ref<passing::Mesh>)
+%intrusive(passing::Shape, passing::Ref<passing::Shape>)
+%overridable(passing::Shape)
+// Only pointers count.
+%ignore passing::Counted::add;
+%ignore passing::Counted::release;
+%ignore passing::AtExit;
+%ignore passing::g_at_exit;
+%include "passing.h"
