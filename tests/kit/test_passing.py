@@ -111,6 +111,22 @@ def test_what_an_override_that_may_throw_nothing_raises_is_shown(
     assert seen == [LookupError, *[KeyError] * 4]
 
 
+def test_the_last_eight_texts_of_overrides_are_there(m: Any) -> None:
+    class Mine(m.Plugin):  # type: ignore[name-defined]
+        calls = 0
+
+        def text(self) -> str:
+            self.calls += 1
+            return f"the text of call {self.calls}, "
+
+    mine = Mine()
+    assert m.texts_of(mine, 8) == "".join(
+        f"the text of call {n + 1}, " for n in range(8)
+    )
+    assert m.texts_on_threads(mine, 4).count("the text of call") == 32
+    assert mine.calls == 40
+
+
 LONG = "a text that is longer than sixteen characters"
 
 

@@ -120,3 +120,64 @@ struct B : A {
         "swigkit: warning: A::own() is private: C++ does not call what Python "
         "overrides it with. Make it protected"
     ]
+
+
+# Lines that SWIG passes over, or what it leaves out, and the warning.
+WARNED = {
+    "a class without its namespace": (
+        "namespace geo { struct A {}; }",
+        "%shared(A)",
+        "%shared(A) says it of nothing that is there: is it geo::A?",
+    ),
+    "no class at all": (
+        "struct A {};",
+        "%value(B)\n%hash(C, hash)",
+        "%hash(C) says it of nothing that is there",
+    ),
+    "no enum": (
+        "namespace geo { enum class Mode { a, b }; }",
+        "%flags(Mode)",
+        "%flags(Mode) says it of nothing that is there: is it geo::Mode?",
+    ),
+    "an output whose type is another": (
+        "namespace geo { typedef int Path; inline void f(Path &path) {} }",
+        "%output(Path &path)",
+        "%output(Path & path), or %in_out, fits no parameter",
+    ),
+    "any number of arguments": (
+        "#include <cstdarg>\ninline int f(const char *format, va_list) { return 1; }",
+        "",
+        "f(va_list) is left out: for Python write one with the parameters",
+    ),
+}
+
+
+@pytest.mark.parametrize(("header", "lines", "said"), WARNED.values(), ids=WARNED)
+def test_what_is_warned_of(tmp_path: Path, header: str, lines: str, said: str) -> None:
+    done = generated(tmp_path, header, lines)
+    assert done.returncode == 0 and said in done.stdout, done.stdout
+
+
+def test_lines_of_what_is_there_are_not_warned_of(tmp_path: Path) -> None:
+    header = """\
+namespace geo {
+enum class Mode { a, b };
+template <class T> struct Box { T value; struct Inner { int v; }; };
+struct A { enum Kind { one, two }; int v; int hash() const { return v; } };
+typedef A Other;
+inline int f(int &size) { return size = 1; }
+}"""
+    lines = """\
+%flags(geo::Mode)
+%flags(geo::A::Kind)
+%value(geo::Box<int>)  // %value(Commented)
+%copyable(geo::Box)
+%hash(geo::A, hash)
+%copyable(geo::Other)
+%define %twice(Name_)
+%value(Name_)
+%enddef
+%twice(geo::A)
+%output(int &size)"""
+    done = generated(tmp_path, header, lines)
+    assert done.returncode == 0 and "warning" not in done.stdout, done.stdout

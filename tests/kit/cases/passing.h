@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,23 @@ inline int pointed_of(Plugin& plugin) {
 inline int referred_of(Plugin& plugin) { return plugin.reference().v; }
 inline int constant_of(const Plugin& plugin) { return plugin.constant().v; }
 inline std::string text_of(const Plugin& plugin) { return plugin.text(); }
+// Of so many calls, the results looked at when the last one is made.
+inline std::string texts_of(const Plugin& plugin, int calls) {
+  std::vector<const std::string*> texts;
+  for (int i = 0; i < calls % 9; ++i) texts.push_back(&plugin.text());
+  std::string all;
+  for (const std::string* text : texts) all += *text;
+  return all;
+}
+inline std::string texts_on_threads(const Plugin& plugin, int count) {
+  std::vector<std::string> texts(size_t(count < 0 ? 0 : count % 5));
+  std::vector<std::thread> threads;
+  for (std::string& text : texts) threads.emplace_back([&] { text = texts_of(plugin, 8); });
+  for (std::thread& thread : threads) thread.join();
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return all;
+}
 
 // --- what is made of an argument may be a view of it ----------------------------------------
 struct Text {

@@ -15,6 +15,7 @@
 %intrusive(passing::Mesh, passing::Ref<passing::Mesh>)
 %intrusive(passing::Shape, passing::Ref<passing::Shape>)
 %overridable(passing::Shape)
+%releases_gil(passing::texts_on_threads)
 // Only pointers count.
 %ignore passing::Counted::add;
 %ignore passing::Counted::release;
