@@ -127,6 +127,34 @@ def test_the_last_eight_texts_of_overrides_are_there(m: Any) -> None:
     assert mine.calls == 40
 
 
+def test_overrides_of_conversions(m: Any) -> None:
+    class Mine(m.Converting):  # type: ignore[name-defined]
+        def __bool__(self) -> bool:
+            return False
+
+        def __int__(self) -> int:
+            return 7
+
+        def __float__(self) -> float:
+            return 9.0
+
+    class Bad(m.Converting):  # type: ignore[name-defined]
+        def __int__(self) -> int:
+            raise KeyError("bad")
+
+    assert (
+        m.converted(m.Converting()) == 1031 == m.converted_on_a_thread(m.Converting())
+    )
+    assert m.converted(Mine()) == 79 == m.converted_on_a_thread(Mine())
+    assert m.converted_on_a_thread(Bad()) == -1
+    with pytest.raises(KeyError, match="bad"):
+        m.converted(Bad())
+
+
+def test_conversions_to_numbers_of_any_width(m: Any) -> None:
+    assert int(m.Small()) == 7 and int(m.Large()) == 1 << 63
+
+
 LONG = "a text that is longer than sixteen characters"
 
 

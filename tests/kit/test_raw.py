@@ -29,6 +29,7 @@ def test_what_cpp_writes_to_is_a_copy(m: Any, text: str) -> None:
         or (text.encode() == b"h\xc3\xa9")
     )
     assert m.shout("") == ""
+    assert m.letters_of("a\u20acb") == 3
     names = ["one", "two"]
     assert m.count(names, 2) == 6 and names == ["one", "two"]
 

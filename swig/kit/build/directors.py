@@ -17,7 +17,8 @@ from .wrapper import StepError
 __all__ = ["guard"]
 
 METHOD = re.compile(
-    r"^\S.*?\bSwigDirector_(\w+)::(operator ?\(\)|operator ?[^\w\s(]+|\w+)"
+    r"^(?:\S.*?\b)?SwigDirector_(\w+)::"
+    r"(operator ?\(\)|operator ?[^\w\s(]+|operator [\w:<>, ]+?[&* ]*|\w+)"
     r"\((.*?)\)(?: ?(?:throw|noexcept) ?\([^()\n]*\))?[^()\n]*\{\n",
     re.MULTILINE,
 )
@@ -94,6 +95,7 @@ def guard(text: str, module: Module) -> str:
             body = _guarded(body, module, cls, found[2], found[3])
             if NOTHING_THROWN.search(found[0]):
                 result = found[0].partition(f"SwigDirector_{found[1]}::")[0].strip()
+                result = result or found[2].removeprefix("operator ")
                 body = CAUGHT.format(body=body, result=result)
             pieces += [text[at : found.end()], body]
             at = end

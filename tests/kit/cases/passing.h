@@ -4,6 +4,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -83,6 +85,32 @@ inline std::string texts_on_threads(const Plugin& plugin, int count) {
   for (const std::string& text : texts) all += text;
   return all;
 }
+
+// --- overrides of conversions ---------------------------------------------------------------
+struct Converting {
+  virtual ~Converting() = default;
+  virtual operator bool() const { return true; }
+  virtual operator int() const { return 3; }
+  virtual operator double() const { return 1.5; }
+};
+inline int converted(const Converting& one) {
+  return bool(one) * 1000 + int(one) * 10 + int(double(one));
+}
+inline int converted_on_a_thread(const Converting& one) {
+  int made = 0;
+  std::thread([&] {
+    try {
+      made = converted(one);
+    } catch (const std::exception&) { made = -1; }
+  }).join();
+  return made;
+}
+struct Small {
+  operator std::uint32_t() const { return 7; }
+};
+struct Large {
+  operator unsigned long() const { return 1ul << 63; }
+};
 
 // --- what is made of an argument may be a view of it ----------------------------------------
 struct Text {

@@ -7,6 +7,7 @@
 %}
 %overridable(passing::Observer)
 %overridable(passing::Plugin)
+%overridable(passing::Converting)
 %implicit(passing::Text)
 %implicit(passing::Numbers)
 %shared(passing::Engine)
@@ -16,6 +17,7 @@
 %intrusive(passing::Shape, passing::Ref<passing::Shape>)
 %overridable(passing::Shape)
 %releases_gil(passing::texts_on_threads)
+%releases_gil(passing::converted_on_a_thread)
 // Only pointers count.
 %ignore passing::Counted::add;
 %ignore passing::Counted::release;

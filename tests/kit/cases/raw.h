@@ -28,6 +28,11 @@ inline std::string fill(char text[8]) {
   text[7] = 0;
   return text;
 }
+inline int letters_of(wchar_t* text) {
+  int all = 0;
+  for (wchar_t* at = text; at && *at; ++at, ++all) *at = L'!';
+  return all;
+}
 inline int count(char* names[], int n) {
   int all = 0;
   for (int i = 0; i < n; ++i) {

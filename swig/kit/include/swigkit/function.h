@@ -8,6 +8,7 @@
 #include "plain.h"
 
 #include <functional>
+#include <memory>
 #include <tuple>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -101,10 +102,10 @@ struct Convert<std::function<R(Args...)>> {
       if constexpr (!kByReference) {
         using Given = std::conditional_t<std::is_lvalue_reference_v<Arg>, T&, T&&>;
         if constexpr (kMayBeKnown && !std::is_pointer_v<Plain>)
-          object_ = PyRef(find_owned(&argument, actual(class_of<Plain>)));
+          object_ = PyRef(find_owned(std::addressof(argument), actual(class_of<Plain>)));
         if (!object_) object_ = PyRef(Convert<Plain>::cast(static_cast<Given>(argument)));
       } else {
-        auto* object = const_cast<Plain*>(&argument);
+        auto* object = const_cast<Plain*>(std::addressof(argument));
         object_ = PyRef(lent_.hold(wrap_pointer(object, Owner::Nobody)));
       }
     }

@@ -438,6 +438,9 @@ SWIGKIT_TEXT(char [ANY])
 %enddef
 SWIGKIT_WIDE_TEXT(wchar_t)
 // As those of char; of the others pointers that are not const are to numbers as a rule.
+%typemap(in) wchar_t * (swigkit::InText< wchar_t > held) {
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, $1)) SWIG_fail;
+}
 %typemap(out) wchar_t *, wchar_t *const { $result = swigkit::text_or_none($1); }
 %typemap(varout) wchar_t *, wchar_t *const { $result = swigkit::text_or_none($1); }
 %typemap(newfree) const wchar_t *, wchar_t * "delete[] $1;"
