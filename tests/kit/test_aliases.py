@@ -66,6 +66,15 @@ def test_private_names_of_types(m: Any) -> None:
     assert line.length() == 6 and line.text() == "line" and line.all() == [6.0]
     assert m.Line.total([4.0]) == 4 and line.call(line.function()) == 3
     assert line.function()(5.0) == 2.5
+    assert line.about() == "aliases::Line::real is private" == m.said_of_line()
+
+
+@pytest.mark.parametrize(("name", "value"), [("IntBox", 3), ("PairBox", (1, 2.0))])
+def test_private_names_of_types_in_a_template(m: Any, name: str, value: Any) -> None:
+    box = getattr(m, name)(value)
+    assert box.get() == value and box.all() == [value] and box.count([value] * 3) == 3
+    box.set(value)
+    assert box.get() == value
 
 
 def test_protected_methods_with_private_names_of_types(m: Any) -> None:

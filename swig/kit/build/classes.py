@@ -35,12 +35,12 @@ class Classes:
     def _import(self, cls: tree.Class) -> str:
         """What finds the class, and its enums, in the module that has made it."""
         name = self._full_name(cls)
-        flags = [f"swigkit::g_owned_singly< {cls.cpp} >"]
+        flags = [f"swigkit::g_owned_singly< {cls.cpp} >", "false"]
         if "value" not in cls.features:
-            flags.append(f"swigkit::g_found_again< {cls.cpp} >")
+            flags[1] = f"swigkit::g_found_again< {cls.cpp} >"
         lines = [
             f"if (!swigkit::import_class(module, swigkit::class_of<{cls.cpp}>, "
-            f"{' || '.join(flags)}, "
+            f"{', '.join(flags)}, "
             f'"{cls.imported}", "{name}")) return -1;'
         ]
         lines += [import_statement(e, cls.imported, f"{name}.") for e in cls.enums]
@@ -236,10 +236,8 @@ class Classes:
                 f"{record}.inside = swigkit::kMayLieInside< {cls.cpp} > && "
                 f"!swigkit::g_leave_python< {cls.cpp} >;"
             )
-            lines += [
-                f"{record}.tracked |= swigkit::{flag}< {cls.cpp} >;"
-                for flag in ("g_owned_singly", "g_found_again")
-            ]
+            lines.append(f"{record}.tracked |= swigkit::g_owned_singly< {cls.cpp} >;")
+            lines.append(f"{record}.known = swigkit::g_found_again< {cls.cpp} >;")
         if "tracked" in cls.features or pointer:
             lines.append(f"{record}.tracked = true;")
         if pointer:

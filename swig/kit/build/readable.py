@@ -14,7 +14,7 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from .incremental import BuildError, Runner, Step
@@ -51,6 +51,7 @@ ORDER = re.compile(
 UNKNOWN_BASE = re.compile(
     r"^(.+?):(\d+): Warning 401: Nothing known about base class '(.+)'\. Ignored", re.M
 )
+INCLUDED = re.compile(r"^[ \t]*%include[ \t]*[\"<]([^\"<>]+)[\">]", re.M)
 OPEN = "protected: "  # an insertion that is no text: the method's name follows
 DIRECTIVE = re.compile(r"%template\s*\(\s*\w*\s*\)\s*([^;]+?)\s*;")
 CLASS = re.compile(  # its comment included
@@ -96,7 +97,11 @@ SPELLINGS = (
     (re.compile(r"\busing\s+enum\s+[\w:]+\s*;"), ""),
     # Its names are those of the namespace around.
     (
-        re.compile(r"\binline\s+namespace\s+(\w+)\s*\{"),
+        re.compile(r"\bnamespace\s+([\w:]+)::inline\s+(\w+)\s*\{"),
+        r"namespace \1 { namespace \2 {} using namespace \2; } namespace \1::\2 {",
+    ),
+    (
+        re.compile(r"\binline\s+namespace\s+(?:\[\[.*?\]\]\s*)?(\w+)\s*\{"),
         r"namespace \1 {} using namespace \1; namespace \1 {",
     ),
     # `int bits : 3 = 1;`
@@ -138,8 +143,8 @@ class Headers:
         mended = {
             LATE: self._place_templates,
             HIDDEN: self._open_methods,
-            ORDER: self._copy_all(ORDER),
-            UNKNOWN_BASE: self._copy_all(UNKNOWN_BASE),
+            ORDER: self._name_orders,
+            UNKNOWN_BASE: lambda text: self._open_namespaces(text, step),
         }
         while True:
             refused = "(?m)" + "|".join(one.pattern for one in mended) if mended else ""
@@ -231,9 +236,24 @@ class Headers:
             ]
         )
 
-    def _copy_all(self, warning: re.Pattern[str]) -> Callable[[str], bool]:
-        """What copies the headers of these warnings, and says whether it could."""
-        return lambda text: any([self._copy(one[1]) for one in warning.finditer(text)])
+    def _name_orders(self, text: str) -> bool:
+        """Copies the headers with `auto operator<=>(...) {`; whether it could."""
+        return any([self._copy(where) for where, _, _ in ORDER.findall(text)])
+
+    def _open_namespaces(self, text: str, step: Step) -> bool:
+        """Copies what may have inline namespaces: the headers that SWIG warned of, and
+        those that the interface includes; whether it could."""
+        found = [where for where, _, _ in UNKNOWN_BASE.findall(text)]
+        interface = self.root / step.command[-1]
+        if interface.is_file():
+            found += INCLUDED.findall(interface.read_text(encoding="utf-8"))
+        paths = [
+            path
+            for name in dict.fromkeys(found)
+            for path in (self.root / around / name for around in self.include_dirs)
+            if path.is_file()
+        ]
+        return any([self._copy(str(path)) for path in paths])
 
     def _directive(self, path: str, line: int, name: str) -> str:
         """The %template that makes this instance, from the line where SWIG saw it."""

@@ -149,6 +149,7 @@ class Enum:
     flags: bool = False
     doc: str = ""
     imported: str = ""  # the module that has it, of %import
+    has_iterators: bool = False  # begin() gives one that the module wraps
 
 
 ENDS = {f"{kind}{end}" for kind in ("", "c", "r", "cr") for end in ("begin", "end")}
@@ -219,7 +220,7 @@ class Class:
     @property
     def is_range(self) -> bool:
         """Whether C++ iterates over it, by begin() and end()."""
-        if "iterable" in self.features:
+        if "iterable" in self.features or self.has_iterators:
             return True
         plain = {one.name for one in self.declared if one.is_open and not one.types}
         # Of a number's or a std::string's C++ has none.

@@ -18,10 +18,13 @@ LINE = re.compile(
     r"class_attribute|flags)[ \t]*\(((?:[^()<>,]|<[^()]*>)+)",
     re.MULTILINE,
 )
-# Comments, C++ and macros, whose lines have other names.
+# Comments, C++, macros, whose lines have other names, and what may not be read.
 PASSED_OVER = re.compile(
-    r"//[^\n]*|/\*.*?\*/|%\{.*?%\}|^[ \t]*%define\b.*?^[ \t]*%enddef", re.S | re.M
+    r"//[^\n]*|/\*.*?\*/|%\{.*?%\}|^[ \t]*%define\b.*?^[ \t]*%enddef"
+    r"|^[ \t]*#[ \t]*if.*?^[ \t]*#[ \t]*endif",
+    re.S | re.M,
 )
+MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 
 
 def unknown_names(interface: str, module: Module) -> Iterator[str]:
@@ -29,7 +32,7 @@ def unknown_names(interface: str, module: Module) -> Iterator[str]:
     enums = [*module.enums, *(enum for cls in module.classes for enum in cls.enums)]
     names = [cls.cpp for cls in module.classes] + [enum.cpp for enum in enums]
     names += [*module.typedefs.classes, *module.typedefs.types]
-    known = {_plain(name) for name in names}
+    known = {_plain(name) for name in (*names, *MACRO.findall(interface))}
     for found in LINE.finditer(PASSED_OVER.sub("", interface)):
         name = _plain(found[2])
         if name in known:

@@ -140,10 +140,13 @@ class _Reader:
         for cls in self.module.classes:
             found = [types.own_class(base, scope(cls.cpp)) for base in cls.bases]
             cls.bases = [base for base in found if base]
-            for method in [m for m in cls.methods if m.name == "begin"]:
-                result = self.module.class_of(types.own_class(method.result, cls.cpp))
-                if result and result.is_iterator:
-                    cls.features.setdefault("iterable", "1")
+        for cls in self.module.classes:
+            ends = ("begin", "end")
+            given = [m for m in cls.methods if m.name in ends and not m.parameters]
+            results = (types.own_class(m.result, cls.cpp) for m in given)
+            known = [c.is_iterator for c in map(self.module.class_of, results) if c]
+            names = {m.name for m in given}
+            cls.has_iterators = len(names) == 2 and any(known)
 
     def make_properties(self) -> None:
         """Attributes of what %property has added to the classes."""

@@ -13,6 +13,9 @@ from .xml_tree import attributes
 
 __all__ = ["Typedefs"]
 
+# In which nothing is C++.
+TEXT = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*"
+
 
 @dataclass
 class Typedefs:
@@ -52,14 +55,17 @@ class Typedefs:
         """C++ without the hidden ones, which nobody else may name."""
         if not self.hidden:
             return text
-        names = "|".join(map(re.escape, sorted(self.hidden, key=len, reverse=True)))
+        known = {re.sub(r"\s", "", name): self.types[name] for name in self.hidden}
+        names = "|".join(map(_with_blanks, sorted(self.hidden, key=len, reverse=True)))
 
         def of(found: re.Match[str]) -> str:
-            kind = self.spelled_out(self.types[found[0]])
+            if found["text"]:
+                return found[0]
+            kind = self.spelled_out(known[re.sub(r"\s", "", found[0])])
             plain = re.fullmatch(r"[\w:<>, ]+", kind)
             return kind if plain else f"std::type_identity_t< {kind} >"
 
-        return re.sub(rf"(?<![\w:])(?:{names})\b", of, text)
+        return re.sub(rf"(?P<text>{TEXT})|(?<![\w:])(?:{names})\b", of, text)
 
     def add(
         self, node: ElementTree.Element, scope: str = "", in_class: bool = False
@@ -84,7 +90,7 @@ class Typedefs:
             elif child.tag == "cdecl" and has.get("kind") == "typedef":
                 name = _full(has["name"], scope)
                 self.types[name] = _declared_type(has)
-                if has.get("access", "public") != "public":
+                if in_class and has.get("access", "public") != "public":
                     self.hidden.add(name)
             elif child.tag == "template" and "aliastemplate" in has:
                 self.aliases[_full(has["name"], scope)] = _alias(child, has)
@@ -95,6 +101,12 @@ class Typedefs:
                 if any(full.defaults):  # Base<int> is Base<int, int>
                     self.aliases[name] = full
             self.add(child, inside, in_class or child.tag == "class")
+
+
+def _with_blanks(name: str) -> str:
+    """A pattern: SWIG has blanks in the brackets of templates."""
+    parts = re.split(r"\s*([<>,\s])\s*", name)
+    return r"\s*".join(re.escape(part.strip()) for part in parts)
 
 
 def _full(name: str, scope: str) -> str:

@@ -274,8 +274,9 @@ class Wrapper:
             )
         own = self.module.class_of(re.sub(r"^const ", "", function.result))
         body = _construct_result(body, own)
-        if function.cpp in TAKEN_NAMES:
-            body = re.sub(rf"(?<![\w:.>]){function.cpp}\(", f"::{function.cpp}(", body)
+        global_ = function.cpp.partition("<")[0].strip()
+        if global_ in TAKEN_NAMES:
+            body = re.sub(rf"(?<![\w:.>]){global_}(?=[<(])", f"::{global_}", body)
         # SWIG's name for a default value that is an object of the class itself.
         body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", self._constructor_name, body)
         body = open_protected(body, title, self.module, self.text)

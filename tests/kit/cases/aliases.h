@@ -6,6 +6,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 // --- operators of classes that are named by an alias ---------------------------------------
@@ -86,6 +87,7 @@ class Line {
   real length() const { return length_; }
   void scale(real by) { length_ *= by; }
   Text text() const { return "line"; }
+  Text about(const Text& word = "aliases::Line::real is private") const { return word; }
   List all() const { return {length_}; }
   static real total(const List& lengths) { return lengths.empty() ? 0 : lengths[0]; }
   static real half(real value) { return value / 2; }
@@ -97,6 +99,21 @@ class Line {
  protected:
   using Hidden = std::vector<int>;
   virtual real hidden(const List& list) { return real(list.size()); }
+};
+
+template <class T>
+class Box {
+  typedef T value;
+  using List = std::vector<value>;
+  value own_{};
+
+ public:
+  Box() = default;
+  Box(value own) : own_(own) {}
+  value get() const { return own_; }
+  void set(const value& own) { own_ = own; }
+  List all() const { return {own_}; }
+  int count(const List& list) const { return int(list.size()); }
 };
 
 // --- types of functions ---------------------------------------------------------------------

@@ -8,4 +8,9 @@
 %shared(aliases::Expression)
 %overridable(aliases::Line)
 %include "aliases.h"
+%inline %{
+inline const char *said_of_line() { return "aliases::Line::real is private"; }
+%}
+%template(IntBox) aliases::Box<int>;
+%template(PairBox) aliases::Box<std::pair<int, double>>;
 %template(Vector3) Vector<double, 3>;

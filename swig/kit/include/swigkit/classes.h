@@ -313,8 +313,8 @@ inline PyObject* import_object(PyObject* module, const char* home, const char* n
 /// The class that another module has made of the same C++ class (%import).  If this one takes
 /// or gives objects of it singly, each has one Python object from now on, whichever module
 /// made that.
-inline bool import_class(PyObject* module, Class& own, bool owned_singly, const char* home,
-                         const char* name) {
+inline bool import_class(PyObject* module, Class& own, bool owned_singly, bool found_again,
+                         const char* home, const char* name) {
   PyRef found(import_object(module, home, name));
   if (!found) return false;
   const auto made = g_registry->classes.find(reinterpret_cast<PyTypeObject*>(found.get()));
@@ -328,6 +328,7 @@ inline bool import_class(PyObject* module, Class& own, bool owned_singly, const 
   own.original = made->second.record;
   own.type = own.original->type;
   if (owned_singly) const_cast<Class*>(own.original)->tracked = true;
+  if (found_again) const_cast<Class*>(own.original)->known = true;
   own.tracked = own.original->tracked;
   return true;
 }

@@ -97,13 +97,13 @@ struct Convert<std::function<R(Args...)>> {
    public:
     template <class T>
     explicit Passed(T& argument) {
-      if constexpr (kMayBeKnown) [[maybe_unused]]
-        const bool* again = &kFoundAgain<Object>;
+      if constexpr (std::is_lvalue_reference_v<Arg>)
+        object_ = PyRef(find_again(std::addressof(argument)));
+      else if constexpr (std::is_pointer_v<Plain>) object_ = PyRef(find_again(argument));
+      if (object_) return;
       if constexpr (!kByReference) {
         using Given = std::conditional_t<std::is_lvalue_reference_v<Arg>, T&, T&&>;
-        if constexpr (kMayBeKnown && !std::is_pointer_v<Plain>)
-          object_ = PyRef(find_owned(std::addressof(argument), actual(class_of<Plain>)));
-        if (!object_) object_ = PyRef(Convert<Plain>::cast(static_cast<Given>(argument)));
+        object_ = PyRef(Convert<Plain>::cast(static_cast<Given>(argument)));
       } else {
         auto* object = const_cast<Plain*>(std::addressof(argument));
         object_ = PyRef(lent_.hold(wrap_pointer(object, Owner::Nobody)));
@@ -113,10 +113,6 @@ struct Convert<std::function<R(Args...)>> {
 
    private:
     using Plain = std::remove_cvref_t<Arg>;
-    using Object = std::remove_cv_t<std::remove_pointer_t<Plain>>;
-    static constexpr bool kMayBeKnown = IsWrapped<Object> &&
-                                        (std::is_lvalue_reference_v<Arg> ||
-                                         std::is_pointer_v<Plain>);
     static constexpr bool kByReference = std::is_lvalue_reference_v<Arg> &&
                                          IsWrapped<Plain> &&
                                          (!std::is_const_v<std::remove_reference_t<Arg>> ||

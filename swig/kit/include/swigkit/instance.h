@@ -73,6 +73,7 @@ struct Class {
   // nobody knows.
   long (*shares)(void*) = nullptr;
   PyTypeObject* type = nullptr;
+  bool known = false;  // what Python owns is found by its address (kFoundAgain)
   std::vector<BaseClass> bases{};
   bool inside = false;   // small values lie in their Python objects
   bool derived = false;  // classes that are derived from it are wrapped, too
@@ -120,7 +121,7 @@ inline constinit bool g_owned_singly = false;
 template <class T>
 inline const bool kOwnedSingly = (g_owned_singly<T> = true);
 /// Whether they pass objects of T by reference to Python's functions and overrides: one that
-/// Python has is the same object there.
+/// Python owns is the same object there.
 template <class T>
 inline constinit bool g_found_again = false;
 template <class T>

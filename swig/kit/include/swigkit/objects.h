@@ -37,7 +37,7 @@ inline void put_first(Instance* self, void* object, const Class& record, Owner o
     self->owner = Owner::Nobody;
     own(self);
   }
-  if (record.tracked) track(self);
+  if (record.tracked || (record.known && owner == Owner::Python)) track(self);
 }
 /// Gives the C++ object to the Python object, or lets it refer to it.
 inline void put(Instance* self, void* object, const Class& record, Owner owner) {
@@ -72,7 +72,8 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
 
 /// The same of an object that Python owns, or has a share in.
 inline PyObject* find_owned(const void* object, const Class& record) {
-  PyObject* found = record.tracked ? find_tracked(object, record) : nullptr;
+  const bool listed = record.tracked || record.known;
+  PyObject* found = listed ? find_tracked(object, record) : nullptr;
   if (!found || reinterpret_cast<Instance*>(found)->owner != Owner::Nobody) return found;
   Py_DECREF(found);
   return nullptr;

@@ -161,7 +161,7 @@ void give_back(PyObject* object, T* pointer) {
   const auto [address, record] = most_derived(const_cast<Plain*>(pointer));
   self->object = address;
   self->record = record;
-  if (record->tracked) track(self);
+  if (record->tracked || record->known) track(self);
   for_both<T>(object, [&](Instance* owner) {
     lend_again(owner, [&](void* before) {
       void* now = moved(before, self->room, kRoom, self->object);

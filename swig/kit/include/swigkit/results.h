@@ -90,12 +90,23 @@ PyObject* give_output(T&& value) {
   else return to_python(std::forward<T>(value));
 }
 
+/// The Python object that owns this one, a new reference; null when there is none.
+template <class T>
+PyObject* find_again(T* object) {
+  using Plain = std::remove_cv_t<T>;
+  if constexpr (IsComplete<Plain> && IsWrapped<Plain> && !std::is_function_v<T>) {
+    [[maybe_unused]] const bool* again = &kFoundAgain<Plain>;
+    if (!object) return nullptr;
+    const auto [address, record] = most_derived(const_cast<Plain*>(object));
+    return find_owned(address, *record);
+  }
+  return nullptr;
+}
 /// An argument of an override.
 template <class T>
 PyObject* pass(T* argument) {
-  if constexpr (IsWrapped<std::remove_cv_t<T>>) [[maybe_unused]]
-    const bool* again = &kFoundAgain<std::remove_cv_t<T>>;
-  return refer(argument, nullptr, 0);
+  PyObject* found = find_again(argument);
+  return found ? found : refer(argument, nullptr, 0);
 }
 
 /// The objects that a converted container refers to, as a list; not those that C++ has taken.
