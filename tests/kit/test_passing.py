@@ -32,6 +32,12 @@ def test_a_callback_gets_the_object_that_there_is(m: Any, call: str) -> None:
     assert seen == [(True, "mine")]
 
 
+def test_a_callback_with_a_class_that_has_an_operator_for_its_address(m: Any) -> None:
+    one, seen = m.Ampersand(), []
+    m.call_ampersand(one, seen.append)
+    assert seen[0] is one
+
+
 def test_a_callback_gets_a_copy_of_a_value(m: Any) -> None:
     subject, seen = m.Subject(), []
     m.call_value(subject, seen.append)

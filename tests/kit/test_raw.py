@@ -90,6 +90,7 @@ def test_a_const_parameter_of_an_output_s_name_is_none(m: Any) -> None:
 
 def test_addresses_by_a_name_that_has_the_const(m: Any) -> None:
     assert m.is_address(m.address()) and not m.is_address(None)
+    assert m.give_address(m.is_address) and m.give_null(lambda one: one is None)
 
 
 def test_pointers_to_numbers_in_containers(m: Any) -> None:

@@ -47,6 +47,15 @@ inline void call_value(Subject& subject, const std::function<void(Subject)>& run
   run(subject);
 }
 
+struct Ampersand {
+  int v = 4;
+  int operator&() const { return 1; }
+};
+inline void call_ampersand(const Ampersand& one,
+                           const std::function<void(const Ampersand&)>& run) {
+  run(one);
+}
+
 // --- overrides that may throw nothing -------------------------------------------------------
 struct Plugin {
   Subject own;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdarg>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -100,6 +101,10 @@ inline int length(const std::vector<int>& path) { return int(path.size()); }
 typedef const void* Address;
 inline Address address() { return "x"; }
 inline bool is_address(Address one) { return one == address(); }
+inline bool give_address(const std::function<bool(const void*)>& run) {
+  return run && run(address());
+}
+inline bool give_null(const std::function<bool(void*)>& run) { return run && run(nullptr); }
 inline int printed(const char* format, va_list) { return int(std::string(format).size()); }
 inline std::vector<double*> numbers() { return {}; }
 inline std::map<std::string, double*> variables() {

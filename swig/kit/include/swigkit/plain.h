@@ -269,6 +269,20 @@ struct Convert<void*> {
   }
 };
 
+template <>
+struct Convert<const void*> {
+  static std::string expected() { return Convert<void*>::expected(); }
+  static bool load(PyObject* object, const void*& value, const Argument& where) {
+    void* address = nullptr;
+    if (!Convert<void*>::load(object, address, where)) return false;
+    value = address;
+    return true;
+  }
+  static PyObject* cast(const void* value) {
+    return Convert<void*>::cast(const_cast<void*>(value));
+  }
+};
+
 /// A str as C's text; it lives as long as its Python object.
 template <>
 struct Convert<const char*> {

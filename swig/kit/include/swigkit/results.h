@@ -94,11 +94,13 @@ PyObject* give_output(T&& value) {
 template <class T>
 PyObject* find_again(T* object) {
   using Plain = std::remove_cv_t<T>;
-  if constexpr (IsComplete<Plain> && IsWrapped<Plain> && !std::is_function_v<T>) {
-    [[maybe_unused]] const bool* again = &kFoundAgain<Plain>;
-    if (!object) return nullptr;
-    const auto [address, record] = most_derived(const_cast<Plain*>(object));
-    return find_owned(address, *record);
+  if constexpr (std::is_class_v<Plain>) {  // of void there is no Convert
+    if constexpr (IsComplete<Plain> && IsWrapped<Plain>) {
+      [[maybe_unused]] const bool* again = &kFoundAgain<Plain>;
+      if (!object) return nullptr;
+      const auto [address, record] = most_derived(const_cast<Plain*>(object));
+      return find_owned(address, *record);
+    }
   }
   return nullptr;
 }
