@@ -46,6 +46,12 @@ REFUSED = {
         "",
         "expected a constructor with a number of parameters: %ignore A::A(int, ...);",
     ),
+    "a constructor with a va_list": (
+        "#include <cstdarg>\nstruct A { A(int); A(const char *text, va_list all); };",
+        "",
+        "expected a constructor with a number of parameters: "
+        "%ignore A::A(const char *, va_list);",
+    ),
     "arrays of three dimensions": (
         "inline double f(double cube[2][2][2]) { return cube[0][0][0]; }",
         "",

@@ -287,11 +287,11 @@ class _Reader:
             if function.parameters[0].type.endswith("&"):  # && as well
                 inside.hidden.append(function)
                 return
-        if any(p.type.startswith("v(...)") for p in function.parameters):
-            types = ", ".join(p.type for p in function.given[:-1])
+        types = _plain_types(function)
+        if OPEN_ENDED & set(types):
             raise TreeError(
                 f"{inside.cpp}: expected a constructor with a number of parameters: "
-                f"%ignore {inside.cpp}::{function.name}({types}, ...);"
+                f"%ignore {inside.cpp}::{function.name}({', '.join(types)});"
             )
         inside.constructors.append(function)
 
@@ -323,7 +323,7 @@ class _Reader:
             if "wrap_name" not in has:
                 return
             function = _function(node, has, self.typemaps)
-            types = [re.sub(r"^v\(\.\.\.\).*", "...", p.type) for p in function.given]
+            types = _plain_types(function)
             if open_ended := OPEN_ENDED & set(types):
                 if "sym_overloaded" in has:
                     listed = ", ".join(types)
@@ -515,6 +515,11 @@ def _symbol(has: dict[str, str]) -> str:
 def python_name(name: str) -> str:
     """The name, with an underscore behind it where it is a word of Python's."""
     return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _plain_types(function: Function) -> list[str]:
+    """Of the parameters, as C++ has them."""
+    return [re.sub(r"^v\(\.\.\.\).*", "...", p.type) for p in function.given]
 
 
 def _function(
