@@ -14,7 +14,8 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from .incremental import BuildError, Runner, Step
@@ -140,11 +141,11 @@ class Headers:
         if runner.why_stale(self._with_copies(self.renames.used_by(step))):
             self.renames.forget()  # the interface may have changed
             self._refresh(insertions=False)
-        mended = {
+        mended: dict[re.Pattern[str], Callable[[str], bool]] = {
             LATE: self._place_templates,
             HIDDEN: self._open_methods,
             ORDER: self._name_orders,
-            UNKNOWN_BASE: lambda text: self._open_namespaces(text, step),
+            UNKNOWN_BASE: partial(self._open_namespaces, step),
         }
         while True:
             refused = "(?m)" + "|".join(one.pattern for one in mended) if mended else ""
@@ -240,7 +241,7 @@ class Headers:
         """Copies the headers with `auto operator<=>(...) {`; whether it could."""
         return any([self._copy(where) for where, _, _ in ORDER.findall(text)])
 
-    def _open_namespaces(self, text: str, step: Step) -> bool:
+    def _open_namespaces(self, step: Step, text: str) -> bool:
         """Copies what may have inline namespaces: the headers that SWIG warned of, and
         those that the interface includes; whether it could."""
         found = [where for where, _, _ in UNKNOWN_BASE.findall(text)]

@@ -149,7 +149,6 @@ class Enum:
     flags: bool = False
     doc: str = ""
     imported: str = ""  # the module that has it, of %import
-    has_iterators: bool = False  # begin() gives one that the module wraps
 
 
 ENDS = {f"{kind}{end}" for kind in ("", "c", "r", "cr") for end in ("begin", "end")}
@@ -216,6 +215,7 @@ class Class:
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
     imported: str = ""  # the module that has it, of %import
+    has_iterators: bool = False  # begin() gives one that the module wraps
 
     @property
     def is_range(self) -> bool:

@@ -145,8 +145,8 @@ class _Reader:
             given = [m for m in cls.methods if m.name in ends and not m.parameters]
             results = (types.own_class(m.result, cls.cpp) for m in given)
             known = [c.is_iterator for c in map(self.module.class_of, results) if c]
-            names = {m.name for m in given}
-            cls.has_iterators = len(names) == 2 and any(known)
+            both = len({m.name for m in given}) == 2
+            cls.has_iterators = both and any(known)
 
     def make_properties(self) -> None:
         """Attributes of what %property has added to the classes."""
