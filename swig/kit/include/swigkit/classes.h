@@ -416,14 +416,15 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
 /// What C++ makes of nothing, where nobody has declared how.
 template <class T, bool is_value>
 T* make_default(PyObject* self, bool has_gil = true) {
-  if constexpr (!requires { new T(); }) {  // its destructor may be protected
-    refuse_construction(Py_TYPE(self));
-    throw_python_error();
-  } else if constexpr (kIsPlaced<T, is_value>) {
-    return ::new (place_of<T>(self, has_gil)) T();
-  } else {
-    return new T();
+  if constexpr (requires { new T(); }) {
+    // What Python cannot end has to be ended by its last share (%intrusive).
+    if (std::is_default_constructible_v<T> || class_of<T>.shares) {
+      if constexpr (kIsPlaced<T, is_value>) return ::new (place_of<T>(self, has_gil)) T();
+      else return new T();
+    }
   }
+  refuse_construction(Py_TYPE(self));
+  throw_python_error();
 }
 /// Of a class that only those derived from it make; `left` are the methods left to them.
 [[gnu::cold]] inline void refuse_abstract(const char* name, const char* left) {

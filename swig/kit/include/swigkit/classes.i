@@ -194,7 +194,8 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
 // and gets it after the result; a tuple where there are several.
 %define %output(Parameter_...)
 SWIGKIT_NO_OUTPUT(Parameter_)
-%typemap(in, numinputs=0) Parameter_ (swigkit::Output< $1_type > made) "$1 = ($1_ltype)made.pointer();"
+%typemap(in, numinputs=0) Parameter_ (swigkit::Output< $1_type > made)
+    "$1 = ($1_ltype)made.pointer();"
 SWIGKIT_OUTPUT(Parameter_)
 %enddef
 // What it reads and then changes: Python passes it as well.
