@@ -83,7 +83,8 @@ std::string site_text(uint64_t site) {
 }  // namespace
 
 void bind_hooks() {
-  set_hooks({enter_blocking, leave_blocking, check_interrupt, mark_site, site_text});
+  set_hooks({enter_blocking, leave_blocking, check_interrupt, mark_site, site_text,
+             WorkerState::give_back});
 }
 
 }  // namespace pkg::pybind

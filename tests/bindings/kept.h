@@ -9,8 +9,10 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/foreign_error.h"
+#include "scheduler/scheduler.h"
 
 namespace pkg::pybind {
 
@@ -59,12 +61,35 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
+/// A worker's state for Python, which lasts as long as the worker: else a child that is forked
+/// while one is made hangs.  See Note [Thread states of workers] in swigkit/ref.h.
+class WorkerState {
+ public:
+  static void keep() {
+    if (t_kept || !on_worker() || PyGILState_GetThisThreadState()) return;
+    call_python(PyGILState_Ensure);
+    PyEval_SaveThread();
+    t_kept = true;
+  }
+  /// The hook for the end of a worker.
+  static void give_back() {
+    if (!std::exchange(t_kept, false) || !interpreter_alive()) return;
+    call_python(PyGILState_Ensure);
+    call_python(PyGILState_Release, PyGILState_LOCKED);    // this one, and
+    call_python(PyGILState_Release, PyGILState_UNLOCKED);  // that of keep()
+  }
+
+ private:
+  static inline thread_local constinit bool t_kept = false;
+};
+
 /// py::gil_scoped_acquire, which may be waited for in a destructor; see call_python().
 /// When Python has ended it would ask an interpreter that is no more.
 class WithGil {
  public:
   WithGil() {
     while (!has_gil() && !interpreter_alive()) pause();
+    WorkerState::keep();
     call_python([this] { gil_.emplace(); });
   }
 
