@@ -75,6 +75,10 @@ class WorkerState {
   static void give_back() {
     if (!std::exchange(t_kept, false) || !interpreter_alive()) return;
     call_python(PyGILState_Ensure);
+    for (int i = 0; i < 3; ++i) {  // what ends may store something new, though not for ever
+      PyObject* locals = PyThreadState_GetDict();
+      if (locals) call_python(PyDict_Clear, locals);
+    }
     call_python(PyGILState_Release, PyGILState_LOCKED);    // this one, and
     call_python(PyGILState_Release, PyGILState_UNLOCKED);  // that of keep()
   }
