@@ -187,3 +187,45 @@ inline int f(int &size) { return size = 1; }
 %output(int &size)"""
     done = generated(tmp_path, header, lines)
     assert done.returncode == 0 and "warning" not in done.stdout, done.stdout
+
+
+def test_the_error_of_a_template_hides_no_other(tmp_path: Path) -> None:
+    """Names that clash for SWIG alone are not told of beside it."""
+    header = """\
+template <class T> struct Tree {
+  struct Node { T value; };
+  Node root() const { return {T()}; }
+};"""
+    after = "%template(Ints) Tree<int>;\n%template(Floats) Tree<double>;\n"
+    (tmp_path / "refused.h").write_text(f"#pragma once\n{header}\n")
+    text = INTERFACE.format(lines="%template(Gone) Nope<int>;") + after
+    (tmp_path / "refused.i").write_text(text)
+    done = subprocess.run(
+        [sys.executable, KIT, "wrap", "refused.i", "--generate"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 2 and "Template 'Nope' undefined" in done.stdout
+    assert "multiply defined" not in done.stdout and "%rename" not in done.stdout
+
+
+def test_a_constant_that_python_has_no_value_for(tmp_path: Path) -> None:
+    """The module has all else, and a warning names the constant."""
+    (tmp_path / "refused.h").write_text(
+        "#pragma once\n#include <regex>\n"
+        'inline const std::regex kPattern{"a"};\ninline constexpr int kOther = 3;\n'
+    )
+    (tmp_path / "refused.i").write_text(INTERFACE.format(lines=""))
+    subprocess.run(
+        [sys.executable, KIT, "wrap", "refused.i", "-O0"], cwd=tmp_path, check=True
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "from refused import *; print(kOther)"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "3\n", done.stderr
+    assert "the constant kPattern is left out: no conversion for" in done.stderr

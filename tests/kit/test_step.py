@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from kit_modules import KIT, ROOT
 
-from pkg.swigkit.build import records, tree
+from pkg.swigkit.build import completion, records
 
 HEADER = """\
 #pragma once
@@ -152,5 +152,5 @@ def test_an_item_is_set_where_the_value_is_kept(result, settable):
     key = records.Parameter("key", "int")
     getter = records.Function("__getitem__", "operator []", "get", [key], result)
     cls = records.Class("Shelf", "Shelf", [], methods=[getter])
-    setters = tree._item_setters(cls)
+    setters = completion._item_setters(cls)
     assert [s.name for s in setters] == ["__setitem__"] * settable

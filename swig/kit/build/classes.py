@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from . import tree
+from .directors import director, is_copied
 from .groups import Groups, comments, documented, python_parameters
-from .notation import pointee
+from .notation import cpp_text, pointee
 from .python_types import INTS
 from .slots import Order, is_slot, slots as slots_of
 
@@ -119,7 +119,7 @@ class Classes:
                 if name not in groups:
                     rows.append(method_row(name, copy, flags, ""))
         if "state" in cls.features:
-            rows.append(self._reduce(cls, tag))
+            rows += self._reduce(cls, tag)
         self.parts.append(_table("PyMethodDef", f"{tag}_methods", rows, 4))
         getset, statics = self._attributes(cls, title)
         self.parts.append(_table("PyGetSetDef", f"{tag}_getset", getset, 5))
@@ -162,7 +162,7 @@ class Classes:
         self.parts.append(
             f"static PyType_Slot {tag}_slots[] = {{\n"
             f"  {{Py_tp_methods, {tag}_methods}},\n  {{Py_tp_getset, {tag}_getset}},\n"
-            f"  {{Py_tp_doc, (void *){json.dumps(doc)}}},\n"
+            f"  {{Py_tp_doc, (void *){cpp_text(doc)}}},\n"
             + "".join(f"  {slot},\n" for slot in slots)
             + "  {0, nullptr}\n};"
         )
@@ -249,6 +249,14 @@ class Classes:
                 lines.append(f"{record}.{kind} = {made};")
         if "borrowed" in cls.features:
             lines.append(f"{record}.destroy = nullptr;")
+        if cls.overridable and "state" in cls.features:
+            lines.append(f"{record}.make_overridden = swigkit::refuse_copy;")
+        if cls.overridable and is_copied(cls, self.module):
+            parts = [one.cpp for one in self.module.chain(cls)[1:]]
+            kinds = ", ".join([director(cls), cls.cpp, *parts])
+            lines.append(
+                f"{record}.make_overridden = swigkit::make_overridden<{kinds}>;"
+            )
         lines.append(
             "PyObject *type = swigkit::make_class(module, "
             f'{{{record}, "{home}.{self._full_name(cls)}", {len(home) + 1}, {owner}, '
@@ -293,7 +301,7 @@ class Classes:
                 continue
             if not variable.wrapper:
                 continue
-            doc = json.dumps(variable.doc) if variable.doc else "nullptr"
+            doc = cpp_text(variable.doc) if variable.doc else "nullptr"
             setter = "nullptr"
             if variable.getter:
                 getset.append(self._property(variable, title, doc))
@@ -422,7 +430,8 @@ class Classes:
             "{Py_bf_releasebuffer, (void *)swigkit::release_buffer}",
         ]
 
-    def _reduce(self, cls: tree.Class, tag: str) -> str:
+    def _reduce(self, cls: tree.Class, tag: str) -> list[str]:
+        """Writes what pickling asks for; returns the rows."""
         state, from_state = (
             tree.python_name(_last(cls.features[key]))
             for key in ("state", "from_state")
@@ -431,9 +440,15 @@ class Classes:
             f"static PyObject *{tag}_reduce(PyObject *self, PyObject *) {{\n"
             f"  return swigkit::reduce(self, swigkit::class_of<{cls.cpp}>, "
             f'"{self.module.name}", "{state}", '
-            f'"{from_state}");\n}}'
+            f'"{from_state}");\n}}\n'
+            f"static PyObject *{tag}_reduce_ex(PyObject *self, PyObject *) {{\n"
+            f"  return swigkit::reduce_for(self, swigkit::class_of<{cls.cpp}>, "
+            f"{tag}_reduce);\n}}"
         )
-        return method_row("__reduce_ex__", f"{tag}_reduce", "METH_O", "")
+        return [
+            method_row("__reduce__", f"{tag}_reduce", "METH_NOARGS", ""),
+            method_row("__reduce_ex__", f"{tag}_reduce_ex", "METH_O", ""),
+        ]
 
     def _documented_class(self, cls: tree.Class) -> str:
         makers = [cls.maker] if cls.maker else cls.constructors
@@ -463,9 +478,13 @@ def enum_statement(enum: tree.Enum, owner: str) -> str:
     members = ", ".join(f'{{"{name}", {value}}}' for name, value in enum.members)
     base = "IntFlag" if enum.flags else "IntEnum"
     spread = "false" if enum.scoped else "true"
+    docs = ", ".join(
+        f'{{"{name}", {cpp_text(doc)}}}' for name, doc in enum.docs.items()
+    )
     return (
         f'if (!swigkit::add_enum<{enum.cpp}>(module, {owner}, "{enum.name}", '
-        f'{{{members}}}, "{base}", {spread}, {json.dumps(enum.doc)})) return -1;'
+        f'{{{members}}}, "{base}", {spread}, {cpp_text(enum.doc)}, {{{docs}}})) '
+        "return -1;"
     )
 
 
@@ -479,7 +498,7 @@ def import_statement(enum: tree.Enum, home: str, outer: str = "") -> str:
 
 def method_row(name: str, entry: str, flags: str, doc: str) -> str:
     """A row of a table of methods or functions."""
-    text = json.dumps(doc, ensure_ascii=False) if doc else "nullptr"
+    text = cpp_text(doc) if doc else "nullptr"
     return f'  {{"{name}", (PyCFunction)(void (*)(void)){entry}, {flags}, {text}}},'
 
 

@@ -7,15 +7,16 @@ or chooses among overloads.
 
 from __future__ import annotations
 
-import json
 import re
 
 from . import tree
-from .notation import pointee
+from .notation import cpp_text, pointee
 from .python_types import FLOATS, INTS
 from .wrapper import Wrapper
 
-PYTHON_LITERAL = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+PYTHON_LITERAL = re.compile(
+    r"-?(?!0\d)\d+(?:\.\d*)?(?:e[-+]?\d+)?|0[xX][0-9a-fA-F]+|0[bB][01]+|0o[0-7]+"
+)
 # swigkit::ArgumentKind: what a plain type takes as it is.
 INT, FLOAT, TEXT, BOOL, SEQUENCE, DICT, OBJECT = (1 << i for i in range(7))
 ALL = (1 << 7) - 1
@@ -77,7 +78,7 @@ class Groups:
             raise tree.TreeError(f"{title}: expected no overloads beside swigkit::Args")
         else:
             rows = ",\n      ".join(
-                f"{{{table}, {self._run(f)}, {json.dumps(_signature(f))}, "
+                f"{{{table}, {self._run(f)}, {cpp_text(_signature(f))}, "
                 f"{self._refused(f)}}}"
                 for f, table in zip(overloads, tables)
             )
@@ -239,6 +240,8 @@ def python_parameter(p: tree.Parameter) -> str:
     known = {"true": "True", "false": "False", "nullptr": "None", "NULL": "None"}
     known |= {"std::nullopt": "None", "Py_None": "None"}
     value = known.get(p.default, p.default)
+    if re.fullmatch(r"0[0-7]+", value):
+        value = f"0o{value[1:]}"
     if re.fullmatch(r"-?[\d.]+(?:e[-+]?\d+)?[fFuUlL]+", value):
         value = value.rstrip("fFuUlL")
     if value not in known.values() and not PYTHON_LITERAL.fullmatch(value):

@@ -23,6 +23,7 @@ from .xml_tree import attributes, parse
 __all__ = ["CLASH", "PREFIX", "Renames", "operator_name"]
 
 CLASH = "is multiply defined in the generated target language module"
+CLASHES = re.compile(rf"Error: (?:'.*' {CLASH}|Previous declaration of '.*')")
 PREFIX = "swigkit_nested__"
 HINT = """\
 Two names of C++'s are one in Python.  Give one of them another before its declaration:
@@ -51,6 +52,10 @@ class Renames:
     def add(self, step: Step, error: BuildError) -> None:
         """Writes the file; raises the error with a hint when that is no help."""
         lines = [f"%rename({flat}) {name};\n" for flat, name in self._clashing(step)]
+        others = [one for one in str(error).splitlines() if not CLASHES.search(one)]
+        if not lines and any("Error:" in one for one in others):
+            # Which is why the names were not found: they may be no error at all.
+            raise BuildError("\n".join(others)) from None
         if not lines or self.folder.exists():
             raise BuildError(f"{error}\n{HINT}") from None
         self.folder.mkdir(parents=True)
@@ -89,16 +94,30 @@ def _flat(name: str) -> str:
 def _operators(tree: ElementTree.Element) -> Iterator[tuple[str, str]]:
     """All that any namespace has, of each namespace: SWIG does not say where a friend's
     is."""
-    spaces = {attributes(node).get("name", "") for node in tree.iter("namespace")}
+    spaces = set(_namespaces(tree, ""))
     found = [attributes(node) for node in tree.iter("cdecl")]
     signs = {}
     for has in found:
-        name = has.get("name", "").rpartition("::")[2]
+        # Without the arguments of a template's instance.
+        name = re.sub(r"<\(.*\)>$", "", has.get("name", "")).rpartition("::")[2]
         if name.startswith("operator ") and operator_name(has.get("sym_name", "")):
             signs[name] = has["sym_name"]
-    for space in sorted(spaces - {"", "std", "swigkit"}):
+    for space in sorted(spaces):
+        if re.match(r"(std|swigkit|)(::|$)", space):
+            continue
         for name, symbol in sorted(signs.items()):
             yield f"{_flat(space)}_x{symbol}", f"{space}::{name}"
+
+
+def _namespaces(node: ElementTree.Element, around: str) -> Iterator[str]:
+    """All below the node, which is in `around`, by their full names."""
+    for child in node:
+        inside = around
+        if child.tag == "namespace":
+            name = attributes(child).get("name", "")
+            inside = f"{around}::{name}" if around and name else name or around
+            yield inside
+        yield from _namespaces(child, inside)
 
 
 def operator_name(symbol: str) -> str:

@@ -3,10 +3,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
-__all__ = ["cpp_type", "is_ostream", "pointee", "scope", "split_function"]
+__all__ = [
+    "LITERAL",
+    "cpp_text",
+    "cpp_type",
+    "is_ostream",
+    "pointee",
+    "scope",
+    "split_arguments",
+    "split_function",
+]
+
+# A text or a character, in which no name is one.
+LITERAL = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\''
 
 
 def pointee(cpp: str) -> str:
@@ -14,6 +27,11 @@ def pointee(cpp: str) -> str:
     plain = re.sub(r"\bconst\b|[&*]", "", cpp).strip()
     shared = re.fullmatch(r"std::shared_ptr<\s*(.*?)\s*>", plain)
     return shared[1].strip() if shared else plain
+
+
+def cpp_text(text: str) -> str:
+    """The text as a literal of C++."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def is_ostream(cpp: str) -> bool:
@@ -66,7 +84,7 @@ def _declared(encoded: str, around: str) -> str:
         return _declared(encoded[found.end() :], f"{around}[{found[1]}]")
     if encoded.startswith("f("):
         arguments, rest = split_function(encoded)
-        inner = ", ".join(cpp_type(a) for a in _split(arguments))
+        inner = ", ".join(cpp_type(a) for a in split_arguments(arguments))
         middle = f"({around})" if around else " "
         return f"{_declared(rest, '')}{middle}({inner})"
     return _template(encoded) + (" " + around if around else "")
@@ -83,11 +101,11 @@ def _template(name: str) -> str:
         depth += (two == "<(") - (two == ")>")
         if depth == 0:
             break
-    inner = ", ".join(cpp_type(a) for a in _split(name[at + 2 : end]))
+    inner = ", ".join(cpp_type(a) for a in split_arguments(name[at + 2 : end]))
     return f"{name[:at]}<{inner}>" + _template(name[end + 2 :])
 
 
-def _split(arguments: str) -> Iterator[str]:
+def split_arguments(arguments: str) -> Iterator[str]:
     """The arguments between commas that are not in brackets."""
     depth, start = 0, 0
     for i, letter in enumerate(arguments):

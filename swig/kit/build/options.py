@@ -45,7 +45,8 @@ def cmake_folder() -> str:
 
 def flags() -> list[str]:
     """SWIG's options; `-interface NAME`, the module's name, comes after them."""
-    options = ["-python", "-c++", "-noproxy", "-doxygen"]
+    # C++'s own __cplusplus, by which headers choose.
+    options = ["-python", "-c++", "-std=c++20", "-noproxy", "-doxygen"]
     if sys.platform == "linux" and struct.calcsize("l") == 8:
         options.append("-DSWIGWORDSIZE64")  # int64_t is long, as SWIG must know
     return [*options, *(f"-I{folder}" for folder in includes())]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from .notation import pointee, scope
+from .notation import pointee, scope, split_arguments
 from .python_types import FLOATS, INTS, PythonTypes
 from .typedefs import Typedefs
 
@@ -148,6 +148,7 @@ class Enum:
     members: list[tuple[str, str]]
     flags: bool = False
     doc: str = ""
+    docs: dict[str, str] = field(default_factory=dict)  # of members, by their names
     imported: str = ""  # the module that has it, of %import
 
 
@@ -186,6 +187,9 @@ class Declaration:
     gives: bool  # its result is a new object of the caller's (%newobject)
     throws: bool  # as `noexcept(false)` says
     virtual: bool
+    const: bool = False
+    final: bool = False
+    static: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -211,6 +215,10 @@ class Class:
     variables: list[Variable] = field(default_factory=list)
     enums: list[Enum] = field(default_factory=list)
     declared: list[Declaration] = field(default_factory=list)
+    used: list[str] = field(
+        default_factory=list
+    )  # names of bases (`using Base::name;`)
+    single: bool = False  # has a container of what is not copied
     private: set[str] = field(default_factory=set)  # names that only C++ may say
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
@@ -306,9 +314,23 @@ class Module:
         if other in FLOATS and cpp in INTS:
             return True
         if other in INTS | FLOATS:
-            inner = (e for cls in self.classes for e in cls.enums)
-            return any(enum.cpp == cpp for enum in (*self.enums, *inner))
-        return self.is_derived(cpp, other)
+            return self._is_enum(cpp)
+        return self._has_enums(cpp, other) or self.is_derived(cpp, other)
+
+    def _is_enum(self, cpp: str) -> bool:
+        inner = (e for cls in self.classes for e in cls.enums)
+        return any(enum.cpp == cpp for enum in (*self.enums, *inner))
+
+    def _has_enums(self, cpp: str, other: str) -> bool:
+        """Whether it is the same container, but of enums where that has numbers."""
+        own, its = (re.fullmatch(r"([\w:]+) *<(.*)>", one) for one in (cpp, other))
+        if not own or not its or own[1] != its[1]:
+            return False
+        own_items, its_items = (list(split_arguments(one[2])) for one in (own, its))
+        return len(own_items) == len(its_items) and all(
+            a == b or (b in INTS | FLOATS and self._is_enum(a)) or self._has_enums(a, b)
+            for a, b in ((a.strip(), b.strip()) for a, b in zip(own_items, its_items))
+        )
 
     def prints(self, cls: Class) -> bool:
         """Whether C++ prints it by `out << object`: str() is what that writes.  SWIG

@@ -6,18 +6,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from .notation import scope
 from .records import Module
 
 __all__ = ["unknown_names"]
 
-LINE = re.compile(
-    r"^[ \t]*%(value|shared|borrowed|overridable|copyable|hash|pickled|implicit|"
-    r"collected|iterable|dynamic|final|made_by|intrusive|buffer|property|properties|"
-    r"class_attribute|flags)[ \t]*\(((?:[^()<>,]|<[^()]*>)+)",
-    re.MULTILINE,
-)
+# The words whose first argument is a class or an enum, as the kit defines them.
+INCLUDED = Path(__file__).resolve().parent.parent / "include" / "swigkit"
+WORD = re.compile(r"^%define %(\w+)\((?:Class|Enum)_", re.MULTILINE)
+LINE = r"^[ \t]*%({words})[ \t]*\(((?:[^()<>,]|<[^()]*>)+)"
 # Comments, C++, macros, whose lines have other names, and what may not be read.
 PASSED_OVER = re.compile(
     r"//[^\n]*|/\*.*?\*/|%\{.*?%\}|^[ \t]*%define\b.*?^[ \t]*%enddef"
@@ -33,7 +32,10 @@ def unknown_names(interface: str, module: Module) -> Iterator[str]:
     names = [cls.cpp for cls in module.classes] + [enum.cpp for enum in enums]
     names += [*module.typedefs.classes, *module.typedefs.types]
     known = {_plain(name) for name in (*names, *MACRO.findall(interface))}
-    for found in LINE.finditer(PASSED_OVER.sub("", interface)):
+    files = (INCLUDED / name for name in ("classes.i", "directors.i"))
+    words = [w for file in files for w in WORD.findall(file.read_text("utf-8"))]
+    line = re.compile(LINE.format(words="|".join(words)), re.MULTILINE)
+    for found in line.finditer(PASSED_OVER.sub("", interface)):
         name = _plain(found[2])
         if name in known:
             continue

@@ -18,7 +18,6 @@ build with its name.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -30,6 +29,7 @@ if not __package__:  # run by its path, as pkg's own build does
 from . import directors, tree
 from .classes import Classes, enum_statement, import_statement, method_row
 from .groups import Groups, documented
+from .notation import cpp_text
 from .wrapper import StepError, Wrapper
 
 METHODS = re.compile(
@@ -38,6 +38,8 @@ METHODS = re.compile(
 # SWIG writes the pointer of `int f(int) noexcept` so: int noexcept (*)(int)
 NOEXCEPT = re.compile(r"\bnoexcept (\(\*\w*\)\([^()]*\))")
 LISTED = '#include "swigkit/listed.h"'
+# The headers of what stands behind all else.
+LAST = ("iteration", "pickling")
 BEFORE = "/* -------- TYPES TABLE (BEGIN) -------- */"
 
 
@@ -50,7 +52,7 @@ def rewrite(text: str, module: tree.Module) -> str:
         rows.append('  {"_rebuild", swigkit::rebuild, METH_VARARGS, nullptr},')
     statements = ""
     if module.doc:
-        text = json.dumps(module.doc, ensure_ascii=False)
+        text = cpp_text(module.doc)
         statements = f"  if (PyModule_SetDocString(module, {text}) < 0) return -1;\n"
     statements += (
         Classes(groups).make() + _enums_and_constants(module) + _public(groups)
@@ -73,7 +75,8 @@ def rewrite(text: str, module: tree.Module) -> str:
     text = METHODS.sub(lambda _: block, text)
     if text.count(BEFORE) != 1:
         raise StepError(f"expected one line {BEFORE!r}, got {text.count(BEFORE)}")
-    return text.replace(BEFORE, '#include "swigkit/iteration.h"\n\n' + BEFORE)
+    included = "".join(f'#include "swigkit/{name}.h"\n' for name in LAST)
+    return text.replace(BEFORE, f"{included}\n{BEFORE}")
 
 
 _BLOCK = """\
@@ -156,13 +159,10 @@ def _listing(groups: Groups) -> str:
     for cls in groups.module.classes:
         if not cls.outer and not cls.imported:
             rows.append((cls.name, f"class {cls.cpp}", cls.features))
-    texts = [
-        (name, cpp, said.get("remark", "").removeprefix('"').removesuffix('"'))
-        for name, cpp, said in rows
-    ]
-    listed = "".join(
-        f"    {{{json.dumps(row, ensure_ascii=False)[1:-1]}}},\n" for row in texts
-    )
+    listed = ""
+    for name, cpp, said in rows:
+        remark = said.get("remark", "").removeprefix('"').removesuffix('"')
+        listed += f"    {{{', '.join(map(cpp_text, (name, cpp, remark)))}}},\n"
     return f"""\
 static const swigkit::Listed swigkit_listed[] = {{
 {listed}}};

@@ -127,7 +127,17 @@ class _Stub:
         others = {c.imported for c in module.classes}
         others |= {e.imported for e in module.enums}
         used += sorted(others - {""})
-        imports = "".join(f"import {name}\n" for name in used)
+        imports = ""
+        names = _defined(body, indent=" *")
+        for name in used:
+            if name.partition(".")[0] in names:  # C++'s is nearer
+                alias = f"_{name.replace('.', '_')}"
+                while alias in names:
+                    alias = f"_{alias}"
+                imports += f"import {name} as {alias}\n"
+                body = _renamed(body, f"{name}.", f"{alias}.")
+            else:
+                imports += f"import {name}\n"
         return f"{HEADER.format(name=module.name)}{imports}\n{body}\n"
 
     def _without_builtins(self, parts: list[str]) -> list[str]:
@@ -149,7 +159,8 @@ class _Stub:
         everywhere = {n for part in parts for n in _defined(part, indent="")}
         aliases, found = set(), []
         for part in parts:
-            for name in (_defined(part, indent=" +") & everywhere) - {""}:
+            modules = {name.partition(".")[0] for name in MODULES}
+            for name in (_defined(part, indent=" +") & everywhere) - modules - {""}:
                 part, count = re.subn(
                     rf"(?<=[:>|,] ){name}\b|(?<=\[){name}\b", f"_{name}_class", part
                 )
@@ -372,8 +383,10 @@ class _Stub:
     def _enum(self, enum: Enum, owner: str) -> Iterator[str]:
         cls = self.module.class_of(owner) if owner else None
         indent = self._indent(cls) if cls else ""
-        base = "IntFlag" if enum.flags else "IntEnum"
-        lines = [f"{indent}class {enum.name}(enum.{base}):"]
+        base = "enum.IntFlag" if enum.flags else "enum.IntEnum"
+        if not enum.members:
+            base = "builtins.int"
+        lines = [f"{indent}class {enum.name}({base}):"]
         lines += [f"{indent}    {name} = ..." for name, _ in enum.members]
         yield "\n".join(lines if enum.members else [*lines, f"{indent}    ..."])
         if not enum.scoped:  # its members stand beside it as well
@@ -424,6 +437,12 @@ def _defined(part: str, indent: str) -> set[str]:
     """Names of functions, classes and attributes of this indentation."""
     names = re.findall(rf"^{indent}(?:(?:def|class) (\w+)|(\w+):)", part, re.MULTILINE)
     return {name for pair in names for name in pair}
+
+
+def _renamed(body: str, name: str, other: str) -> str:
+    """With another name everywhere but in texts."""
+    pattern = rf'("(?:[^"\\]|\\.)*")|(?<![\w.]){re.escape(name)}'
+    return re.sub(pattern, lambda found: found[1] or other, body)
 
 
 def _grouped(functions: Iterable[Function]) -> dict[str, list[Function]]:

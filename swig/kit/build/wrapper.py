@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from . import tree
-from .notation import scope
+from .notation import LITERAL, scope
 from .protected import open_protected
 
 
@@ -62,7 +62,9 @@ TAKEN_NAMES = {"self", "matching", "result", "resultobj", "swig_obj"}
 OUTPUT = re.compile(r"(PyObject \*output = swigkit::)to_python\((std::move\(made)")
 # Of an argument by reference.
 OUTLIVED = re.compile(
-    r"^ *swigkit::In< (std::remove_pointer_t< .* >) > (held\d+) ?;$", re.MULTILINE
+    r"^ *swigkit::In< ((?:std::remove_pointer_t|swigkit::Pointee)< .* >) > "
+    r"(held\d+) ?;$",
+    re.MULTILINE,
 )
 ASSIGNED = re.compile(r"^( *)result = (.*);\n", re.MULTILINE)
 MEMBER_SET = re.compile(
@@ -78,9 +80,9 @@ ABSTRACT = re.compile(
     r'"accessing abstract class or protected constructor"\);(\s*)SWIG_fail;'
 )
 # A default value of a type of several words, as SWIG writes T() of a template.
-DEFAULT_LINE = re.compile(r"^ .*\barg\d+(?:_defvalue)? = .*;$", re.MULTILINE)
+DEFAULT_LINE = re.compile(r"^.*\barg\d+(?:_defvalue)? = .*;$", re.MULTILINE)
 BUILT_IN = re.compile(
-    r'"(?:[^"\\]|\\.)*"|(?<=[=(,+*/ -])'
+    LITERAL + r"|(?<=[=(,+*/ -])"
     r"((?:(?:unsigned|signed|long|short) )+(?:int|char|long|short|double))\((?!\*)"
 )
 MADE = re.compile(r"swigkit::give\(std::move\(\*\(&result\)\), SWIGKIT_ARGUMENTS\)")
@@ -280,13 +282,7 @@ class Wrapper:
         # SWIG's name for a default value that is an object of the class itself.
         body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", self._constructor_name, body)
         body = open_protected(body, title, self.module, self.text)
-        body = DEFAULT_LINE.sub(
-            lambda line: BUILT_IN.sub(
-                lambda of: f"std::type_identity_t<{of[1]}>(" if of[1] else of[0],
-                line[0],
-            ),
-            body,
-        )
+        body = self._with_defaults(body, function)
         if any("(&*)(" in p.type for p in function.parameters):
             # SWIG takes a reference to a function for a pointer to a pointer to it.
             for argument in re.findall(r"\(\*\*(arg\d+)\)\(", body):
@@ -358,15 +354,55 @@ class Wrapper:
         is_class = any(n == found[1] or n.endswith(f"::{found[1]}") for n in names)
         return f"{found[1]}(" if is_class else found[0]
 
+    def _class_around(self, function: tree.Function) -> tree.Class | None:
+        """The class that has it as a method or a constructor."""
+        for cls in self.module.classes:
+            if any(one is function for one in (*cls.methods, *cls.constructors)):
+                return cls
+        return None
+
+    def _with_defaults(self, body: str, function: tree.Function) -> str:
+        """Default values as C++ takes them outside of the class."""
+        later: dict[str, str] = {}
+        code = _code(function)
+        if code and not function.extended and (cls := self._class_around(function)):
+            later = self._static_names(cls)
+        names = "|".join(sorted(map(re.escape, later), key=len, reverse=True))
+        later_name = re.compile(
+            rf"{LITERAL}|(?<![\w.])(?<!::)(?<!->)({names})\b(?!\s*::)"
+        )
+
+        def spelled(line: re.Match[str]) -> str:
+            text = BUILT_IN.sub(
+                lambda of: f"std::type_identity_t<{of[1]}>(" if of[1] else of[0],
+                line[0],
+            )
+            start, equals, value = text.partition("=")
+            if not later or not any(default in value for default in code):
+                return text
+            value = later_name.sub(lambda of: later[of[1]] if of[1] else of[0], value)
+            return f"{start}{equals}{value}"
+
+        return DEFAULT_LINE.sub(spelled, body)
+
+    def _static_names(self, cls: tree.Class) -> dict[str, str]:
+        """The names of the class, those around it and its bases: SWIG writes those so
+        that were declared before it saw the default value."""
+        names: dict[str, str] = {}
+        around = [scope(cls.cpp), *cls.bases]
+        for other in filter(None, map(self.module.class_of, around)):
+            names |= self._static_names(other)
+        own = {one.name for one in cls.declared if one.static}
+        own |= {v.cpp.rpartition("::")[2] for v in cls.variables if v.static}
+        own |= {v.partition("::")[2] for e in cls.enums for _, v in e.members}
+        own = {name for name in own if name.isidentifier()}
+        return names | {name: f"{cls.cpp}::{name}" for name in own}
+
     def _in_class(self, body: str, function: tree.Function) -> str:
         """A method's default that readable.py has left as it is written (SWIG puts the
         class before the names in others) sees the names of its class."""
-        if WRITTEN not in body:
-            return body
-        for cls in self.module.classes:
-            if function in (*cls.methods, *cls.constructors):
-                break
-        else:
+        cls = self._class_around(function) if WRITTEN in body else None
+        if not cls:
             return body
         around = self.module.class_of(scope(cls.cpp))
         written = " ".join(p.default or "" for p in function.parameters)
@@ -387,16 +423,10 @@ class Wrapper:
 
     def _scope(self, function: tree.Function) -> str:
         """The namespace whose names the default values may have, if there are any."""
-        defaults = [p.default for p in function.parameters if p.default is not None]
-        if all(
-            re.fullmatch(r"[-+\d.a-fx]+|\"[^\"]*\"|true|false|nullptr", d)
-            for d in defaults
-        ):
+        if not _code(function):
             return ""
-        around = scope(function.cpp)
-        for cls in self.module.classes:
-            if function in (*cls.methods, *cls.constructors):
-                around = scope(cls.cpp)
+        cls = self._class_around(function)
+        around = scope(cls.cpp if cls else function.cpp)
         while self.module.class_of(around):
             around = scope(around)
         return around
@@ -540,6 +570,13 @@ def _construct_result(body: str, own: tree.Class | None) -> str:
     if count != 1 or calls == 0:  # of a virtual method: the override's or the base's
         raise StepError(f"expected a result and a call, got {count} and {calls}")
     return body.replace(GIVEN, "std::move(*result)")
+
+
+def _code(function: tree.Function) -> list[str]:
+    """The default values that are no plain numbers and texts."""
+    defaults = (p.default for p in function.parameters if p.default is not None)
+    plain = r"[-+\d.a-fx]+|\"[^\"]*\"|true|false|nullptr"
+    return [default for default in defaults if not re.fullmatch(plain, default)]
 
 
 def _plain(kind: str) -> str:

@@ -11,6 +11,10 @@ from pathlib import Path
 CONTROL_CHARACTERS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
+class TreeError(Exception):
+    """An interface says what the kit does not do."""
+
+
 def parse(path: Path) -> ElementTree.Element:
     """The root.
 

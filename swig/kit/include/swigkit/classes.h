@@ -72,7 +72,7 @@ inline PyRef place_for(PyObject* object, const Class& record) {
                  Py_TYPE(object)->tp_name);
     return PyRef();
   }
-  if (record.type->tp_finalize == finalize_overridden) {
+  if (record.type->tp_finalize) {  // %overridable, in whichever module
     PyErr_Format(PyExc_TypeError,
                  "[%s] expected the %%overridable base first, and only one, got %s after "
                  "%s. Call %s.__init__() before the others.",
@@ -159,6 +159,7 @@ inline bool is_reusable(PyTypeObject* type) {
   if (!g_registry->lent_too.empty()) g_registry->lent_too.erase(self);
   PyObject* kept = std::exchange(self->kept, nullptr);
   self->holder.~shared_ptr<void>();
+  if (self->overridden) overrides_of(self).~Overrides();
   if (is_reusable(type)) g_free[g_free_count++] = self;
   else type->tp_free(object);
   Py_DECREF(type);
@@ -250,11 +251,26 @@ inline Py_hash_t hash_object(PyObject* object) {
 }
 
 inline PyObject* refuse_pickling(PyObject* self, PyObject*) {
+  if (!reinterpret_cast<Instance*>(self)->object) {
+    return PyErr_Format(PyExc_TypeError,
+                        "cannot pickle '%s' object: there is no C++ object in it, as its "
+                        "__init__() was not called, or C++ has taken it",
+                        Py_TYPE(self)->tp_name);
+  }
   return PyErr_Format(
       PyExc_TypeError,
       "cannot pickle '%s' object: its interface has no %%pickled for it, nor "
       "%%copyable for copies",
       Py_TYPE(self)->tp_name);
+}
+
+/// __reduce_ex__() where the interface says nothing: a Python subclass's own __reduce__().
+inline PyObject* reduce_by_python(PyObject* self, PyObject*) {
+  static PyObject* name = PyUnicode_InternFromString("__reduce__");
+  if (!name) return nullptr;
+  if (_PyType_Lookup(Py_TYPE(self), name) == _PyType_Lookup(&PyBaseObject_Type, name))
+    return refuse_pickling(self, nullptr);
+  return call_python([&] { return PyObject_CallMethodNoArgs(self, name); });
 }
 
 /// The names of the module, which a second import gets: its classes are there once.
@@ -279,7 +295,7 @@ inline bool make_root(PyObject* module) {
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(Instance, weakrefs), READONLY, nullptr},
       {}};
-  static PyMethodDef methods[] = {{"__reduce_ex__", refuse_pickling, METH_O, nullptr}, {}};
+  static PyMethodDef methods[] = {{"__reduce_ex__", reduce_by_python, METH_O, nullptr}, {}};
   static PyType_Slot slots[] = {{Py_tp_members, members},
                                 {Py_tp_methods, methods},
                                 {Py_tp_new, (void*)new_object},
@@ -465,21 +481,30 @@ int finish_construction(PyObject* self, T* object, bool overridden) {
                  Py_TYPE(self)->tp_name);
     return -1;
   }
+  if (instance->overridden) overrides_of(instance).~Overrides();  // of one that C++ took
   instance->overridden = overridden;
   put(instance, object, class_of<T>, Owner::Python);
-  if constexpr (std::is_polymorphic_v<T>) {
-    if (overridden) {
-      whole_of(instance) = dynamic_cast<void*>(object);
+  if (overridden) {
+    auto* overrides = new (instance->room) Overrides;
+    if constexpr (std::is_polymorphic_v<T>) {
+      overrides->whole = dynamic_cast<void*>(object);
       if (class_of<T>.shares_itself) share_overridden(instance);
     }
   }
   return 0;
 }
 
-/// A class constant.
+/// A constant; with a warning instead of one that Python has no value for.
 inline bool add_constant(PyObject* owner, const char* name, PyObject* value) {
-  PyRef held(value);
-  return held && PyObject_SetAttrString(owner, name, value) == 0;
+  const PyRef held(value);
+  if (held) return PyObject_SetAttrString(owner, name, value) == 0;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  const PyRef kind(type), why(error), where(traceback);
+  return PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "the constant %s is left out: %S", name,
+                          why.get()) == 0;
 }
 
 /// A C++ value, or a Python object that is given away.
@@ -491,6 +516,7 @@ PyObject* to_attribute(T value) {
 
 /// One more name in __all__: what `from module import *` takes.
 inline bool add_public(PyObject* module, const char* name) {
+  if (!PyObject_HasAttrString(module, name)) return true;  // add_constant() has told
   PyRef list(PyObject_GetAttrString(module, "__all__"));
   if (!list) {
     PyErr_Clear();

@@ -187,8 +187,12 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
 %enddef
 // SWIG takes what is constant for the same.  First: of a pointer to const it is the same.
 %define SWIGKIT_NO_OUTPUT(Parameter_...)
-%typemap(in) const Parameter_ = const SWIGTYPE &;
+%typemap(in) const Parameter_ (swigkit::In< swigkit::Pointee< $1_type > > held) {
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
+  $1 = ($1_ltype)held.get();
+}
 %typemap(argout) const Parameter_ ""
+%typemap(directorargout) const Parameter_ ""
 %enddef
 // What a function writes into, such as %output(double &remainder): Python does not pass it,
 // and gets it after the result; a tuple where there are several.
@@ -211,6 +215,30 @@ SWIGKIT_OUTPUT(Parameter_)
 // SWIG's typemaps called OUTPUT and INOUT do the same.  step.py declares the variable.
 #define SWIG_Python_AppendOutput swigkit_outputs.add
 %}
+
+// Words of Python's get an underscore behind them, but where %template gives a name (step.py):
+// SWIG would put one before the name of the template.
+%namewarn("") None;
+%namewarn("") as;
+%namewarn("") assert;
+%namewarn("") async;
+%namewarn("") await;
+%namewarn("") def;
+%namewarn("") del;
+%namewarn("") elif;
+%namewarn("") except;
+%namewarn("") finally;
+%namewarn("") from;
+%namewarn("") global;
+%namewarn("") import;
+%namewarn("") in;
+%namewarn("") is;
+%namewarn("") lambda;
+%namewarn("") nonlocal;
+%namewarn("") pass;
+%namewarn("") raise;
+%namewarn("") with;
+%namewarn("") yield;
 
 // Classes in classes are attributes of theirs (step.py).
 %feature("flatnested");

@@ -53,6 +53,14 @@ inline void clear_attributes(PyObject* object) {
 }
 #endif
 
+/// Whether objects of the class have such attributes.
+inline bool has_attributes(PyTypeObject* type) {
+#if PY_VERSION_HEX >= 0x030C0000
+  if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) return true;
+#endif
+  return type->tp_dictoffset != 0;
+}
+
 inline PyGetSetDef g_dict_entry = {"__dict__", PyObject_GenericGetDict,
                                    PyObject_GenericSetDict, nullptr, nullptr};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // swigkit/enumeration.h: C++ enums as Python's enum.IntEnum.  A plain int is not a member,
-// though members are ints.
+// though members are ints.  One without members is a class of ints.
 #pragma once
 
 #include "classes.h"
@@ -10,10 +10,6 @@
 #include <initializer_list>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
-
-/// The Python class of an enum; made by add_enum() and kept as long as the process.
-template <class E>
-inline PyObject* g_enum_class = nullptr;
 
 /// Whether C++ has no name for it, as g++ and clang++ say: its members are ints.
 inline bool is_unnamed(const std::type_info& type) {
@@ -62,12 +58,19 @@ struct Convert<E> {
   }
 };
 
+inline bool set_doc(PyObject* object, const char* doc) {
+  PyRef text(PyUnicode_FromString(doc));
+  return text && PyObject_SetAttrString(object, "__doc__", text.get()) == 0;
+}
+
 /// Adds the enum NAME to a module or a class; false with an error set when that fails.
-/// `base` is IntEnum or IntFlag; `spread`: its members stand beside it, too.
+/// `base` is IntEnum or IntFlag; `spread`: its members stand beside it, too; `docs`: of
+/// those members that have any.
 template <class E>
 bool add_enum(PyObject* module, PyObject* owner, const char* name,
               std::initializer_list<std::pair<const char*, E>> members,
-              const char* base = "IntEnum", bool spread = false, const char* doc = "") {
+              const char* base = "IntEnum", bool spread = false, const char* doc = "",
+              std::initializer_list<std::pair<const char*, const char*>> docs = {}) {
   PyRef values(PyDict_New()), library(PyImport_ImportModule("enum"));
   if (!values || !library) return false;
   for (const auto& [label, value] : members) {
@@ -76,16 +79,24 @@ bool add_enum(PyObject* module, PyObject* owner, const char* name,
       return false;
     }
   }
-  PyRef made(PyObject_CallMethod(library.get(), base, "sO", name, values.get()));
+  // Python's enums take no value that is no member: of one without any each is good.
+  auto* type = reinterpret_cast<PyObject*>(&PyType_Type);
+  PyRef made(members.size() > 0
+                 ? PyObject_CallMethod(library.get(), base, "sO", name, values.get())
+                 : PyObject_CallFunction(type, "s(O)N", name, &PyLong_Type, PyDict_New()));
   PyRef home(PyModule_GetNameObject(module));
   if (!made || !home || PyObject_SetAttrString(made.get(), "__module__", home.get()) < 0 ||
       PyObject_SetAttrString(owner, name, made.get()) < 0) {
     return false;
   }
-  if (*doc) {
-    PyRef text(PyUnicode_FromString(doc));
-    if (!text || PyObject_SetAttrString(made.get(), "__doc__", text.get()) < 0)
-      return false;
+  if (*doc && !set_doc(made.get(), doc)) return false;
+  for (const auto& [label, text] : docs) {
+    PyRef member(PyObject_GetAttrString(made.get(), label));
+    PyRef first(member ? PyObject_GetAttrString(member.get(), "name") : nullptr);
+    if (!first) return false;
+    // Another name of a member has no docs of its own.
+    const bool own = PyUnicode_CompareWithASCIIString(first.get(), label) == 0;
+    if (own && !set_doc(member.get(), text)) return false;
   }
   if (owner != module) {
     PyRef outer(PyObject_GetAttrString(owner, "__qualname__"));

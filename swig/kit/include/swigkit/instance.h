@@ -77,6 +77,8 @@ struct Class {
   std::vector<BaseClass> bases{};
   bool inside = false;   // small values lie in their Python objects
   bool derived = false;  // classes that are derived from it are wrapped, too
+  // Of a class that Python may override: pickling.h.
+  PyObject* (*make_overridden)(PyObject*, PyObject*) = nullptr;
   // Of another module's class: that module's record.
   const Class* original = nullptr;
 
@@ -132,6 +134,17 @@ struct EndOfShares {
   Instance* self;
   void operator()(void* object) const;
 };
+/// Ends the last share in another object that Python has made; a std::unique_ptr may take it
+/// over before (take_from()).
+struct EndOfOwn {
+  void (*destroy)(void*);
+  void* object;
+  const std::type_info* type;
+  bool given = false;
+  void operator()(void* whole) const {
+    if (!given) destroy(whole);
+  }
+};
 
 namespace detail {
 template <class T>
@@ -160,11 +173,8 @@ template <class T>
 std::shared_ptr<void> share(void* object, Instance* overridden) {
   if (overridden)
     return std::shared_ptr<T>(static_cast<T*>(object), EndOfShares{overridden});
-  if constexpr (std::is_nothrow_destructible_v<T>) {
-    return std::shared_ptr<T>(static_cast<T*>(object));
-  } else {
-    return std::shared_ptr<T>(static_cast<T*>(object), destroy<T>);
-  }
+  return std::shared_ptr<T>(static_cast<T*>(object),
+                            EndOfOwn{destroy<T>, object, &typeid(T)});
 }
 /// Of a class whose destructor waits for threads that may want the GIL.
 template <class T>
@@ -175,7 +185,8 @@ void destroy_released(void* object) {
 template <class T>
 std::shared_ptr<void> share_released(void* object, Instance* overridden) {
   if (overridden) return share<T>(object, overridden);
-  return std::shared_ptr<T>(static_cast<T*>(object), destroy_released<T>);
+  return std::shared_ptr<T>(static_cast<T*>(object),
+                            EndOfOwn{destroy_released<T>, object, &typeid(T)});
 }
 template <class T>
 constexpr auto copier() -> void* (*)(const void*) {

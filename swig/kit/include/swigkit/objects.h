@@ -19,10 +19,13 @@ inline void own(Instance* self) {
     self->owner = Owner::Shared;
   }
 }
+/// Gives Python the first share in an overridden object, which is Python's (ownership.h).
+inline bool share_overridden(Instance* self);
 /// The same of one that C++ lent before.
 inline void own_lent(Instance* self) {
   own(self);
   if (self->owner == Owner::Nobody) return;
+  if (self->overridden && self->record->shares_itself) share_overridden(self);
   // What C++ had of an overridden object (take_from()).
   if (std::exchange(self->given, false)) Py_DECREF(reinterpret_cast<PyObject*>(self));
 }

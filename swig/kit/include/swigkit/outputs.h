@@ -24,6 +24,18 @@ struct Output<T[size]> {
   T* pointer() { return value.data(); }
 };
 
+namespace detail {
+template <class Parameter>
+struct Pointee : std::type_identity<std::remove_cv_t<std::remove_pointer_t<Parameter>>> {};
+template <class T>
+struct Pointee<T&> : std::type_identity<std::remove_cv_t<T>> {};
+template <class T, size_t size>
+struct Pointee<T[size]> : std::type_identity<std::array<std::remove_cv_t<T>, size>> {};
+}  // namespace detail
+/// What a parameter of a name that others have for outputs is read from.
+template <class Parameter>
+using Pointee = typename detail::Pointee<Parameter>::type;
+
 /// Where an override's output goes.
 template <class T>
 T& written(T& parameter) {

@@ -26,6 +26,22 @@ inline void give_again(Instance* self) {
   PyErr_Restore(error_type, error, traceback);
 }
 
+/// Passed to a director's constructor, for the C++ object that it becomes a copy of.
+template <class From>
+struct Original {
+  From&& object;
+};
+
+/// What the room of an overridden object is used for.
+struct Overrides {
+  void* whole = nullptr;        // where the C++ object begins
+  std::weak_ptr<void> share{};  // what C++ has while the Python object has no share
+};
+static_assert(sizeof(Overrides) <= kRoom);
+inline Overrides& overrides_of(Instance* self) {
+  return *reinterpret_cast<Overrides*>(self->room);
+}
+
 /// tp_finalize of classes that Python may override: nobody in Python needs the object any
 /// more.  If others have shares in it these keep its Python object, whose methods C++ calls.
 inline void finalize_overridden(PyObject* object) {
@@ -38,6 +54,7 @@ inline void finalize_overridden(PyObject* object) {
   self->held = true;
   // Of the last share this is the end: the Python object has its C++ object back at once.
   std::shared_ptr<void> own = std::move(self->holder);
+  overrides_of(self).share = own;
 }
 
 inline void EndOfShares::operator()(void* object) const {
@@ -52,7 +69,9 @@ inline void EndOfShares::operator()(void* object) const {
 /// own, nor when the object was finalized already, which CPython does once.
 inline bool will_be_finalized(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  if (type->tp_finalize != finalize_overridden) return false;
+  // Each module has its own finalize_overridden().
+  const auto finalize = reinterpret_cast<Instance*>(object)->record->type->tp_finalize;
+  if (!finalize || type->tp_finalize != finalize) return false;
   return !PyType_IS_GC(type) || !PyObject_GC_IsFinalized(object);
 }
 /// C++ has one share more in what counts itself.
@@ -64,7 +83,7 @@ inline void keep_counted(PyObject* object) {
 }
 
 /// The Python object gets the share that all others come from, so that a std::weak_ptr is
-/// good as long as it lives.  False when its end will not be seen, but for what counts
+/// good as long as it lives, or until a std::unique_ptr takes the C++ object.  False when its end will not be seen, but for what counts
 /// itself: see keep_counted().
 inline bool share_overridden(Instance* self) {
   if (self->holder && !came_home(self)) return true;
@@ -90,13 +109,19 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
       value = std::shared_ptr<T>(self->holder, pointer);
       return true;
     }
-    // Its methods or its place are those of the Python object, which must live as long.
-    Py_INCREF(object);
-    value = std::shared_ptr<T>(pointer, [object](T*) {
-      if (!interpreter_alive()) return;
-      GilAcquire gil;
-      drop(object);
-    });
+    std::shared_ptr<void> share;
+    if (self->overridden) share = overrides_of(self).share.lock();
+    if (!share) {
+      // Its methods or its place are those of the Python object, which must live as long.
+      Py_INCREF(object);
+      share = std::shared_ptr<T>(pointer, [object](T*) {
+        if (!interpreter_alive()) return;
+        GilAcquire gil;
+        drop(object);
+      });
+      if (self->overridden) overrides_of(self).share = share;
+    }
+    value = std::shared_ptr<T>(std::move(share), pointer);
     return true;
   }
   if (self->owner == Owner::Python) {
@@ -150,6 +175,7 @@ void give_back(PyObject* object, T* pointer) {
   Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<Plain>));
   if (std::exchange(self->given, false)) {
     self->owner = Owner::Python;
+    if (self->record->shares_itself) share_overridden(self);
     drop(object);
     return;
   }
@@ -157,10 +183,10 @@ void give_back(PyObject* object, T* pointer) {
     delete pointer;  // it has another C++ object by now
     return;
   }
-  self->owner = Owner::Python;
   const auto [address, record] = most_derived(const_cast<Plain*>(pointer));
   self->object = address;
   self->record = record;
+  own(self);
   if (record->tracked || record->known) track(self);
   for_both<T>(object, [&](Instance* owner) {
     lend_again(owner, [&](void* before) {
@@ -186,10 +212,8 @@ inline void check_director(PyObject* object, const void* whole) {
     throw std::runtime_error("an override was called when its Python object had ended");
   }
 }
-/// Where an overridden object begins; its room has no other use.
-inline void*& whole_of(Instance* self) { return *reinterpret_cast<void**>(self->room); }
-/// Its Python object ends, and C++ may have it still.
-inline void leave(Instance* self) { g_registry->left.insert(whole_of(self)); }
+/// The Python object of an overridden one ends, and C++ may have that still.
+inline void leave(Instance* self) { g_registry->left.insert(overrides_of(self).whole); }
 
 /// A virtual method that Python may override.
 struct Overridable {
@@ -358,6 +382,53 @@ inline void keep_latest(PyObject* holder, const void* method, PyObject* objects)
                where.function, Py_TYPE(object)->tp_name, where.text().c_str(), views);
 }
 
+/// Whether Python has the only share, and can let go of it without the object.  What C++ has
+/// made a std::shared_ptr of, or what is a part of that, cannot be had otherwise.
+inline bool is_only_share(const Instance* self) {
+  if (self->holder.use_count() != 1) return false;
+  if (const auto* end = std::get_deleter<EndOfOwn>(self->holder))
+    return end->object == self->object && *end->type == self->record->cpp;
+  const auto* end = std::get_deleter<EndOfShares>(self->holder);
+  return end && end->self == self;
+}
+/// Then it is Python's alone; false where another thread has got a share meanwhile, of a
+/// std::weak_ptr.
+inline bool let_go_of_share(Instance* self) {
+  if (!self->holder) return true;
+  auto* end = std::get_deleter<EndOfOwn>(self->holder);
+  if (end) {
+    end->given = true;
+  } else {
+    Py_INCREF(reinterpret_cast<PyObject*>(self));  // which the last share drops
+    self->held = true;
+  }
+  const std::weak_ptr<void> others = self->holder;
+  self->holder.reset();
+  self->holder = others.lock();
+  if (!self->holder) {
+    self->owner = Owner::Python;
+    return true;
+  }
+  if (end) {
+    end->given = false;
+  } else {
+    self->held = false;
+    Py_DECREF(reinterpret_cast<PyObject*>(self));
+  }
+  return false;
+}
+[[gnu::cold, gnu::noinline]] inline void refuse_shared(PyObject* object,
+                                                       const Instance* self,
+                                                       const Argument& where) {
+  const bool made = self->holder.use_count() == 1 && !self->record->shares;
+  PyErr_Format(
+      PyExc_ValueError,
+      "[%s] expected an object that Python alone owns for '%s', got a %s that "
+      "C++ has %s",
+      where.function, where.text().c_str(), Py_TYPE(object)->tp_name,
+      made ? "made in a std::shared_ptr, which cannot give it away" : "a share in");
+}
+
 /// Takes the C++ object away from its Python object; null with an error set when it is
 /// not Python's alone.
 template <class T>
@@ -366,14 +437,14 @@ T* take_from(PyObject* object, const Argument& where) {
   T* pointer = pointer_of<T>(object, where);
   if (!pointer) return nullptr;
   Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<T>));
-  if (self->owner != Owner::Python) {
-    PyErr_Format(PyExc_ValueError,
-                 "[%s] expected an object that Python alone owns for '%s', got a %s that "
-                 "C++ has a share in",
-                 where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
+  bool own = self->owner == Owner::Python || is_only_share(self);
+  if (self->overridden && !overrides_of(self).share.expired()) own = false;
+  if (!own) {
+    refuse_shared(object, self, where);
     return nullptr;
   }
   if (self->overridden) {
+    if (!let_go_of_share(self)) return refuse_shared(object, self, where), nullptr;
     Py_INCREF(object);  // its methods are needed as long as C++ has the object
     self->owner = Owner::Nobody;
     self->given = true;
@@ -383,11 +454,13 @@ T* take_from(PyObject* object, const Argument& where) {
   for_both<T>(object, [&](Instance* owner) {
     views += end_lent(owner, Owner::Taken, owner == self ? nullptr : owner);
   });
-  if (views) {
+  const bool let_go = !views && let_go_of_share(self);
+  if (!let_go) {
     for_both<T>(object, [](Instance* owner) {
       lend_again(owner, [](void* before) { return before; });
     });
-    refuse_views(object, views, where);
+    if (views) refuse_views(object, views, where);
+    else refuse_shared(object, self, where);
     return nullptr;
   }
   untrack(self);

@@ -115,6 +115,15 @@ struct Convert<Int> {
   }
 };
 
+/// The Python class of an enum; made by add_enum() and kept as long as the process.
+template <class E>
+inline PyObject* g_enum_class = nullptr;
+
+/// NumPy's complex numbers have a __float__, which leaves the imaginary part out.
+inline bool is_numpy_complex(PyObject* object) {
+  return std::strncmp(Py_TYPE(object)->tp_name, "numpy.c", 7) == 0;  // clongdouble, too
+}
+
 /// Floats, ints and what has __float__.
 template <std::floating_point Float>
 struct Convert<Float> {
@@ -125,6 +134,7 @@ struct Convert<Float> {
       return true;
     }
     if (where.exact() && !PyFloat_Check(object)) return refuse(where, expected, object);
+    if (is_numpy_complex(object)) return refuse(where, expected, object);
     const double wide = call_python(PyFloat_AsDouble, object);
     if (wide == -1.0 && PyErr_Occurred()) {
       if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(object)) {
@@ -167,6 +177,20 @@ struct Convert<bool> {
   static PyObject* cast(bool value) { return new_ref(value ? Py_True : Py_False); }
 };
 
+/// A UnicodeEncodeError says what is wrong with which character, but not whose.
+[[gnu::cold]] inline bool say_where(const Argument& where) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  call_python(PyErr_NormalizeException, &type, &error, &traceback);
+  if (PyErr_GivenExceptionMatches(type, PyExc_UnicodeEncodeError)) {
+    const std::string reason = std::string("[") + where.function +
+                               "] expected no lone surrogates for '" + where.text() + "'";
+    PyUnicodeEncodeError_SetReason(error, reason.c_str());
+  }
+  PyErr_Restore(type, error, traceback);
+  return false;
+}
+
 /// A str, as UTF-8, NUL included, or bytes as they are; lone surrogates are a
 /// UnicodeEncodeError, and bytes from C++ that are no UTF-8 a UnicodeDecodeError.
 template <>
@@ -187,21 +211,6 @@ struct Convert<std::string> {
   static PyObject* cast(const std::string& value) {
     return PyUnicode_FromStringAndSize(value.data(), Py_ssize_t(value.size()));
   }
-
- private:
-  // The UnicodeEncodeError says what is wrong with which character, but not whose.
-  [[gnu::cold]] static bool say_where(const Argument& where) {
-    PyObject *type, *error, *traceback;
-    PyErr_Fetch(&type, &error, &traceback);
-    call_python(PyErr_NormalizeException, &type, &error, &traceback);
-    if (PyErr_GivenExceptionMatches(type, PyExc_UnicodeEncodeError)) {
-      const std::string reason = std::string("[") + where.function +
-                                 "] expected no lone surrogates for '" + where.text() + "'";
-      PyUnicodeEncodeError_SetReason(error, reason.c_str());
-    }
-    PyErr_Restore(type, error, traceback);
-    return false;
-  }
 };
 
 /// A view of a str that is there during the call.
@@ -217,7 +226,7 @@ struct Convert<std::string_view> {
     if (!PyUnicode_Check(object)) return refuse(where, expected, object);
     Py_ssize_t size;
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);
-    if (!data) return false;
+    if (!data) return say_where(where);
     value = {data, size_t(size)};
     if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
     return true;

@@ -86,7 +86,7 @@ struct Registry {
 inline Registry* g_registry = nullptr;
 
 /// Grows with every change of Registry, Class or Instance.
-inline constexpr int kLayout = 9;
+inline constexpr int kLayout = 10;
 
 /// Finds the registry, or makes it; false with an error set when that fails.
 inline bool find_registry() {

@@ -34,6 +34,18 @@ struct Convert<std::variant<T...>> {
   /// put(std::in_place_type<One>, one) of the alternative that it is.
   template <class Put>
   static bool load_to(PyObject* object, const Argument& where, Put&& put) {
+    // To Python a member of an enum is an int, too.
+    if constexpr ((std::is_enum_v<T> || ...)) {
+      Matching matching{true};
+      Argument part = where.lasting();
+      part.matching = &matching;
+      const auto try_enum = [&]<class One>(std::type_identity<One>) {
+        if constexpr (std::is_enum_v<One>)
+          return g_enum_class<One> && try_one<One>(object, put, part, matching);
+        else return false;
+      };
+      if ((try_enum(std::type_identity<T>()) || ...)) return true;
+    }
     for (const bool exact : {true, false}) {
       if (where.exact() && !exact) break;
       Matching matching{exact};
@@ -296,9 +308,15 @@ template <class T>
 struct Convert<std::complex<T>> {
   static std::string expected() { return "a complex number"; }
   static bool load(PyObject* object, std::complex<T>& value, const Argument& where) {
-    if (where.exact() && !PyComplex_Check(object)) return refuse(where, expected, object);
+    const bool exact = PyComplex_Check(object) || is_numpy_complex(object);
+    if (where.exact() && !exact) return refuse(where, expected, object);
     const Py_complex found = call_python(PyComplex_AsCComplex, object);
-    if (PyErr_Occurred()) return explain(where, expected(), object);
+    if (PyErr_Occurred()) {
+      if (!where.matching || !PyErr_ExceptionMatches(PyExc_OverflowError))
+        return explain(where, expected(), object);
+      PyErr_Clear();
+      return refuse(where, expected, object);
+    }
     value = {T(found.real), T(found.imag)};
     return true;
   }
