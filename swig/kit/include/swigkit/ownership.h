@@ -61,7 +61,8 @@ inline void EndOfShares::operator()(void* object) const {
   if (!interpreter_alive()) return;
   GilAcquire gil;
   if (!std::exchange(self->held, false)) return self->record->destroy(object);
-  self->owner = Owner::Python;
+  // Not of one that a std::unique_ptr has by now (let_go_of_share()).
+  if (self->owner == Owner::Shared) self->owner = Owner::Python;
   drop(reinterpret_cast<PyObject*>(self));
 }
 
@@ -403,7 +404,7 @@ inline bool let_go_of_share(Instance* self) {
     self->held = true;
   }
   const std::weak_ptr<void> others = self->holder;
-  self->holder.reset();
+  self->holder.reset();  // of an overridden one, which is Shared, that makes it Python's
   self->holder = others.lock();
   if (!self->holder) {
     self->owner = Owner::Python;
