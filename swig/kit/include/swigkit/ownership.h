@@ -84,8 +84,8 @@ inline void keep_counted(PyObject* object) {
 }
 
 /// The Python object gets the share that all others come from, so that a std::weak_ptr is
-/// good as long as it lives, or until a std::unique_ptr takes the C++ object.  False when its end will not be seen, but for what counts
-/// itself: see keep_counted().
+/// good as long as it lives, or until a std::unique_ptr takes the C++ object.  False when its
+/// end will not be seen, but for what counts itself: see keep_counted().
 inline bool share_overridden(Instance* self) {
   if (self->holder && !came_home(self)) return true;
   const bool counts = self->record->shares != nullptr;
