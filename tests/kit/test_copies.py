@@ -588,6 +588,7 @@ def test_the_stub_names_what_the_module_has(m: Any, tmp_path: Path) -> None:
         "q: copies.Qualified = copies.Qualified()\n"
         "a: int = q.at(1) + q.ref()\n"
         "b: str = q.build()\n"
+        "h: float = q.half(3)\n"
         "s: copies.Shadowing = copies.Shadowing()\n"
         "t: datetime.timedelta = s.wait()\n"
         "c: int = s.over('') + s.call(lambda x: x) + copies.Shadowing.seen\n"
@@ -606,6 +607,7 @@ def test_the_stub_names_what_the_module_has(m: Any, tmp_path: Path) -> None:
 def test_methods_with_a_reference_qualifier(m: Any) -> None:
     one = m.Qualified()
     assert (one.at(1), one.build(), one.ref()) == (2, "built", 1)
+    assert one.half(3) == 1.5
     other = m.Shadowing()
     assert (other.typing, other.wait().seconds, other.over(""), other.call(int)) == (
         *(1, 6, 2, 1),

@@ -229,3 +229,34 @@ def test_a_constant_that_python_has_no_value_for(tmp_path: Path) -> None:
     )
     assert done.stdout == "3\n", done.stderr
     assert "the constant kPattern is left out: no conversion for" in done.stderr
+
+
+# What a compiler does not take, and what is said of it.
+ADVISED = {
+    "what is private": (
+        "class A { struct Impl; Impl *impl_ = nullptr;\n"
+        "public: Impl *impl() const { return impl_; } };",
+        "is private: %ignore what gives or takes it",
+    ),
+    "a member that cannot be copied": (
+        "#include <memory>\n#include <vector>\n"
+        "struct A { std::vector<std::unique_ptr<A>> all; }; struct B { A a; };",
+        "%immutable Class::member;",
+    ),
+}
+
+
+@pytest.mark.parametrize(("header", "said"), ADVISED.values(), ids=ADVISED)
+def test_what_is_advised_where_the_compiler_fails(
+    tmp_path: Path, header: str, said: str
+) -> None:
+    (tmp_path / "refused.h").write_text(f"#pragma once\n{header}\n")
+    (tmp_path / "refused.i").write_text(INTERFACE.format(lines=""))
+    done = subprocess.run(
+        [sys.executable, KIT, "wrap", "refused.i", "-O0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 2 and said in done.stdout, done.stdout

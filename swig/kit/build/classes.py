@@ -258,7 +258,7 @@ class Classes:
                 f"{record}.make_overridden = swigkit::make_overridden<{kinds}>;"
             )
         lines.append(
-            "PyObject *type = swigkit::make_class(module, "
+            "PyObject *swigkit_type = swigkit::make_class(module, "
             f'{{{record}, "{home}.{self._full_name(cls)}", {len(home) + 1}, {owner}, '
             f"{tag}_slots, {construct or 'nullptr'}, "
             f"{tag + '_statics' if statics else 'nullptr'}, {_cpp(hashable)}, "
@@ -268,14 +268,14 @@ class Classes:
             f"{_cpp('final' in cls.features)}}}, "
             f"{vectorcall}, {{{bases}}});"
         )
-        lines.append("if (!type) return -1;")
+        lines.append("if (!swigkit_type) return -1;")
         for enum in cls.enums:
-            lines.append(enum_statement(enum, "type"))
+            lines.append(enum_statement(enum, "swigkit_type"))
         for key, value in cls.features.items():
             if key.startswith("attribute_"):
                 name = key.removeprefix("attribute_")
                 lines.append(
-                    f'if (!swigkit::add_constant(type, "{name}", '
+                    f'if (!swigkit::add_constant(swigkit_type, "{name}", '
                     f"swigkit::to_attribute({value[1:-1].strip()}))) return -1;"
                 )
         return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"

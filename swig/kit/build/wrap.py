@@ -52,6 +52,18 @@ NO_FAULT = r"Warning 401: .*'std::|Warning 404: |Warning 344: "
 Strings = Sequence[str]
 PROGRAMS = sorted((KIT / "build").glob("*.py"))
 
+# What to write in the interface, by what compilers say of the wrapper.
+ADVICE = {
+    r"is private within this context|is a private member of": (
+        "C++ lets nobody else say what is private: %ignore what gives or takes it, "
+        "before the %include."
+    ),
+    r"deleted function .*unique_ptr|deleted constructor of .*unique_ptr": (
+        "An object with a std::unique_ptr in it cannot be copied.  A member that holds "
+        "such objects: %immutable Class::member; before the %include."
+    ),
+}
+
 
 @dataclass
 class Module:
@@ -132,7 +144,13 @@ class Module:
         flags = [*GENERATED_FLAGS, *(f"-I{folder}" for folder in includes())]
         flags += ["-isystem", sysconfig.get_path("include")]
         steps.append(self._compile(cxx, version, folder, wrapper, flags))
-        runner.run(steps)
+        try:
+            runner.run(steps)
+        except BuildError as error:
+            said = [
+                text for found, text in ADVICE.items() if re.search(found, str(error))
+            ]
+            raise BuildError("\n".join([str(error), *said])) from None
 
         output = folder / f"{self.name}{EXTENSION_SUFFIX}"
         linked = [Path(path) for path in self.sources if Path(path).suffix in LINKED]

@@ -306,6 +306,7 @@ struct Qualified {
   int at(int i) & { return n + i; }
   int at(int i) const& { return n - i; }
   std::string build() const& { return "built"; }
+  auto half(int i) const& -> decltype(i / 2.0) { return i / 2.0; }
   const int& ref() const& { return n; }
 };
 /// Its members have the names of modules.
