@@ -82,13 +82,14 @@ REFUSED = {
 
 
 def generated(
-    folder: Path, header: str, lines: str
+    folder: Path, header: str, lines: str, after: str = "", option: str = "--generate"
 ) -> subprocess.CompletedProcess[str]:
-    """What the command says of the interface, without compiling."""
+    """What the command says of the interface; without compiling, if nothing is said.
+    `lines` stand before the header in it, `after` behind it."""
     (folder / "refused.h").write_text(f"#pragma once\n{header}\n")
-    (folder / "refused.i").write_text(INTERFACE.format(lines=lines))
+    (folder / "refused.i").write_text(INTERFACE.format(lines=lines) + after)
     return subprocess.run(
-        [sys.executable, KIT, "wrap", "refused.i", "--generate"],
+        [sys.executable, KIT, "wrap", "refused.i", option],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -197,30 +198,19 @@ template <class T> struct Tree {
   Node root() const { return {T()}; }
 };"""
     after = "%template(Ints) Tree<int>;\n%template(Floats) Tree<double>;\n"
-    (tmp_path / "refused.h").write_text(f"#pragma once\n{header}\n")
-    text = INTERFACE.format(lines="%template(Gone) Nope<int>;") + after
-    (tmp_path / "refused.i").write_text(text)
-    done = subprocess.run(
-        [sys.executable, KIT, "wrap", "refused.i", "--generate"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    done = generated(tmp_path, header, "%template(Gone) Nope<int>;", after)
     assert done.returncode == 2 and "Template 'Nope' undefined" in done.stdout
     assert "multiply defined" not in done.stdout and "%rename" not in done.stdout
 
 
 def test_a_constant_that_python_has_no_value_for(tmp_path: Path) -> None:
     """The module has all else, and a warning names the constant."""
-    (tmp_path / "refused.h").write_text(
-        "#pragma once\n#include <regex>\n"
-        'inline const std::regex kPattern{"a"};\ninline constexpr int kOther = 3;\n'
+    header = (
+        "#include <regex>\n"
+        'inline const std::regex kPattern{"a"};\ninline constexpr int kOther = 3;'
     )
-    (tmp_path / "refused.i").write_text(INTERFACE.format(lines=""))
-    subprocess.run(
-        [sys.executable, KIT, "wrap", "refused.i", "-O0"], cwd=tmp_path, check=True
-    )
+    made = generated(tmp_path, header, "", option="-O0")
+    assert made.returncode == 0, made.stdout
     done = subprocess.run(
         [sys.executable, "-c", "from refused import *; print(kOther)"],
         cwd=tmp_path,
@@ -250,13 +240,5 @@ ADVISED = {
 def test_what_is_advised_where_the_compiler_fails(
     tmp_path: Path, header: str, said: str
 ) -> None:
-    (tmp_path / "refused.h").write_text(f"#pragma once\n{header}\n")
-    (tmp_path / "refused.i").write_text(INTERFACE.format(lines=""))
-    done = subprocess.run(
-        [sys.executable, KIT, "wrap", "refused.i", "-O0"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    done = generated(tmp_path, header, "", option="-O0")
     assert done.returncode == 2 and said in done.stdout, done.stdout

@@ -17,7 +17,7 @@ ADDED = ("swigkit_get_", "swigkit_set_")
 
 def complete(module: Module) -> None:
     """Names, properties, and what is set by key; TreeError for what cannot be."""
-    _name_nested(module)
+    _resolve_names(module)
     _use_static_methods(module)
     _make_properties(module)
     for cls in module.classes:
@@ -26,8 +26,9 @@ def complete(module: Module) -> None:
         _check_defaults(cls)
 
 
-def _name_nested(module: Module) -> None:
-    """Which class a class lies in, by their C++ names."""
+def _resolve_names(module: Module) -> None:
+    """Which class a class lies in and which are its bases, by their C++ names; and
+    which of them C++ iterates over by classes of the module."""
     for cls in module.classes:
         outer = scope(cls.cpp)
         if module.class_of(outer):
