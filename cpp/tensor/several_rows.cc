@@ -8,7 +8,9 @@ namespace pkg::staging {
 namespace {
 
 constexpr int64_t kListed = 1024;    // elements of a block by lists
-constexpr int64_t kGroupedRow = 32;  // from which on a row is filled faster than gathered
+constexpr int64_t kGroupedRow = 32;  // elements of a row, from which on groups are better
+constexpr int64_t kFilledRow = 5;    // and from which on one is filled faster than gathered
+constexpr int64_t kLoopedRow = 128;  // bytes of a short one that is worth a loop of its own
 constexpr int64_t kLeastRun = 16, kLeastRuns = 320;  // bytes of a row, of some
 constexpr int64_t kOfNumbers = 8192;  // elements of a group whose rows have numbers
 
@@ -112,9 +114,22 @@ bool groups(const Walk& walk, size_t k) {
   return one_row || (k > 0 && (strides[0] == 0 || same_from(walk, k, 1)));
 }
 
+// Whether lists would gather an operand that has one element for each row, anew for every
+// block, and a group takes all operands as they lie or fills in what is repeated.
+bool fills_short_rows(const Plan& plan, const Walk& walk, const Cut& cut) {
+  if (walk.sizes[0] < kFilledRow || !plan.block) return false;
+  bool gathered = false;
+  for (size_t k = 0; k < plan.count; ++k) {
+    const int64_t step = walk.strides[k][0];
+    if (step != 0 && step != plan.operands[k].size) return false;
+    gathered |= k > 0 && step == 0 && !same_from(walk, k, cut.dims);
+  }
+  return gathered;
+}
+
 // How many rows a group has; 0 if there is none.
-int64_t rows_of_group(const Plan& plan, const Walk& walk) {
-  if (walk.sizes[0] < kGroupedRow) return 0;
+int64_t rows_of_group(const Plan& plan, const Walk& walk, const Cut& cut) {
+  if (walk.sizes[0] < kGroupedRow && !fills_short_rows(plan, walk, cut)) return 0;
   int64_t most = plan.most;
   for (size_t k = 0; k < plan.count; ++k) {
     if (!groups(walk, k)) return 0;
@@ -129,6 +144,9 @@ int64_t rows_of_group(const Plan& plan, const Walk& walk) {
 
 void run_groups(Plan& plan, const Walk& walk, int64_t rows) {
   plan.columns = walk.sizes[0];
+  // A loop for each short row would take longer than to fill a block.
+  const bool short_rows = plan.columns < kGroupedRow;
+  if (short_rows && plan.columns * plan.widest < kLoopedRow) plan.of_numbers = nullptr;
   for (size_t k = 0; k < plan.count; ++k) {
     const int64_t step = walk.strides[k][0];
     if (k > 0 && same_from(walk, k, 1)) plan.set(k, How::Constant, step);
@@ -157,12 +175,12 @@ void run_groups(Plan& plan, const Walk& walk, int64_t rows) {
 }  // namespace
 
 bool run_several_rows(Plan& plan, const Walk& walk) {
-  const int64_t rows = rows_of_group(plan, walk);
+  const Cut cut = cut_block(walk, std::min(plan.most, kListed));
+  const int64_t rows = rows_of_group(plan, walk, cut);
   if (rows > 1) {
     run_groups(plan, walk, rows);
     return true;
   }
-  const Cut cut = cut_block(walk, std::min(plan.most, kListed));
   if (!by_lists(plan, walk, cut)) return false;
   run_lists(plan, walk, cut);
   return true;

@@ -89,3 +89,25 @@ def test_random_fills_repeat_with_the_seed_and_fit_their_distribution():
     assert abs(kept - 0.75) < 6 * 0.44 / n**0.5
     x = pkg.ones(3)
     assert pkg.dropout(x, 0.5, False) is x
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("length", [1, 511, 513, 2_100, 20_000])
+def test_softmax_of_long_columns(length, dtype):
+    """Strips of columns are narrower the longer these are; one is what is left over."""
+    rng = np.random.default_rng(length)
+    for width in (3, 130) if length < 20_000 else (21,):
+        x = pkg.tensor(rng.standard_normal((2, length, width))).to(getattr(pkg, dtype))
+        g = pkg.tensor(rng.standard_normal((2, length, width))).to(getattr(pkg, dtype))
+        given, down = x.double().numpy(), g.double().numpy()
+        powers = np.exp(given - given.max(1, keepdims=True))
+        want = powers / powers.sum(1, keepdims=True)
+        slope = want * (down - (down * want).sum(1, keepdims=True))
+        limit = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-5, "float64": 1e-12}
+        for layout in (x, x.transpose(1, 2).contiguous().transpose(1, 2)):
+            layout = layout.detach().requires_grad_()
+            got = layout.softmax(1)
+            (grad,) = pkg.autograd.grad(got, [layout], g)
+            for a, b in ((got, want), (grad, slope)):
+                error = np.abs(a.detach().double().numpy() - b).max()
+                assert error <= limit[dtype] * np.abs(b).max()

@@ -558,3 +558,28 @@ def test_the_sign_of_halves(dtype):
             back = got.float().numpy()
             np.testing.assert_array_equal(np.signbit(back), np.signbit(want))
             np.testing.assert_array_equal(np.abs(back), t.float().abs().numpy())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("columns", [1, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33])
+def test_short_rows_beside_an_element_for_each(columns, dtype):
+    """Of the rows of a block, those beside the last one are filled in whole vectors."""
+    rng = np.random.default_rng(columns)
+    rows = 1_100
+    x, column = (numbers(rng, (rows, n), dtype) for n in (columns, 1))
+    gaps, row = (
+        numbers(rng, (rows, 2 * columns), dtype),
+        numbers(rng, (columns,), dtype),
+    )
+    a, c, r = pkg.tensor(x), pkg.tensor(column), pkg.tensor(row)
+    wide, apart = pkg.tensor(gaps), gaps[:, ::2]
+    planes = numbers(rng, (3, rows, columns), dtype)
+    for _ in every_level():
+        for left, right in ((a, c), (c, a), (r, c), (wide[:, ::2], c)):
+            v, w = left.numpy(), right.numpy()
+            check(pkg.maximum(left, right), np.maximum(v, w))
+            check(left < right, v < w)
+        check(pkg.where(a < c, r, c), np.where(x < column, row, column))
+        check(pkg.maximum(pkg.tensor(planes), c), np.maximum(planes, column))
+        check(pkg.maximum(c, wide[:, ::2]), np.maximum(column, apart))
+        check(a.clone().copy_(c), np.broadcast_to(column, x.shape))

@@ -9,14 +9,20 @@
 namespace pkg {
 namespace {
 
-constexpr int64_t kMostWide = 1024;  // columns of a strip
-constexpr int64_t kDepth = 32;       // terms added up in one go
+constexpr int64_t kMostWide = 1024;                    // columns of a strip
+constexpr int64_t kLongColumn = 512, kLeastWide = 32;  // what a strip of long ones has
+// Of 16 bits many more: each row of a strip is converted by itself, and shares a line of
+// cache with the next strip.  So many elements lie in the second cache, or beside it.
+constexpr int64_t kLeastWideSixteens = 128, kLeastRoomSixteens = 1 << 18;
+constexpr int64_t kDepth = 32;  // terms added up in one go
 
 // A tensor as (outer, length, inner), the middle one being `dim`.
 struct Columns {
   int64_t outer = 1, length, inner = 1;
   int64_t room = 8192;  // elements of a strip
-  Columns(const Shape& sizes, int64_t dim) : length(sizes[size_t(dim)]) {
+  bool sixteens;
+  Columns(const Shape& sizes, int64_t dim, DType dtype)
+      : length(sizes[size_t(dim)]), sixteens(is_reduced(dtype)) {
     for (int64_t d = 0; d < int64_t(sizes.size()); ++d) {
       if (d < dim) outer *= sizes[size_t(d)];
       if (d > dim) inner *= sizes[size_t(d)];
@@ -25,7 +31,15 @@ struct Columns {
   // Columns of a strip, which stays in the second cache in full and mostly in the first.
   int64_t wide() const {
     const int64_t fit = room / length / 64 * 64;
-    return std::min(inner, std::clamp<int64_t>(fit, length > 512 ? 16 : 64, kMostWide));
+    return std::min(inner, std::clamp<int64_t>(fit, least(), kMostWide));
+  }
+
+ private:
+  int64_t least() const {
+    if (length <= kLongColumn) return 64;
+    if (!sixteens) return kLeastWide;
+    return std::clamp<int64_t>(kLeastRoomSixteens / length / 16 * 16, 16,
+                               kLeastWideSixteens);
   }
 };
 
@@ -201,8 +215,8 @@ struct Buffers {
 void softmax_kernel(Tensor& out, const Tensor& self, int64_t dim, bool logarithm) {
   if (out.numel() == 0) return;
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
-    Columns of(self.sizes(), dim);
-    if (is_reduced(out.dtype())) of.room *= 2;  // long rows convert faster
+    Columns of(self.sizes(), dim, out.dtype());
+    if (of.sixteens) of.room *= 2;  // long rows convert faster
     const ColumnsIn<T> in(self, of, dim);
     const ColumnsOut<T> to(out, of);
     const int64_t room = of.wide() * of.length;
@@ -222,7 +236,7 @@ void softmax_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& resu
                              int64_t dim, bool logarithm) {
   if (out.numel() == 0) return;
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Columns of(result.sizes(), dim);
+    const Columns of(result.sizes(), dim, out.dtype());
     const ColumnsIn<T> g_in(grad, of, dim), y_in(result, of, dim);
     const ColumnsOut<T> to(out, of);
     const int64_t room = of.wide() * of.length;
