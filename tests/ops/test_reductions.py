@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pkg
+from levels import every_level
 from pkg import Tensor
 
 DTYPES = [
@@ -296,3 +297,18 @@ def test_a_large_number_among_those_whose_squares_are_lost():
     x[4_500] = 1e-24
     want = np.sqrt((x.astype("float64") ** 2).sum())
     np.testing.assert_allclose(pkg.norm(pkg.tensor(x)).numpy(), want, 2e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8"])
+def test_extremes_of_rows_of_any_length(dtype):
+    """A row's last lanes may be read twice; NaN may be in any of them."""
+    rng = np.random.default_rng(1)
+    lengths = [*range(1, 140), 255, 256, 257, 511, 513, 2_047, 2_049]
+    for _ in every_level():
+        for n in lengths:
+            x = (rng.standard_normal((7, n)) * 40).astype(dtype)
+            if dtype.startswith("float"):
+                x[3, rng.integers(n)] = x[5, n - 1] = x[6, 0] = np.nan
+                x[0], x[1] = -np.inf, np.inf
+            for got, want in ((pkg.amax, np.max), (pkg.amin, np.min)):
+                np.testing.assert_array_equal(got(pkg.tensor(x), 1), want(x, 1))

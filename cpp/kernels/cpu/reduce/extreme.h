@@ -34,28 +34,40 @@ struct Extreme {
     return best == best ? larger : best;
   }
   static constexpr int64_t kRun = 8192 / int64_t(sizeof(T));
-  // Lanes that are read in order, as in sum_of.
+  // Lanes that are read in order, as in sum_of.  The last ones may be read twice.
   static T run(const T* x, int64_t n, double p) {
     constexpr int64_t lanes = kLaneBytes / sizeof(T);
-    if (n < 4 * lanes) return run_few(x, n, p);
-    // As wide as an element, so that both are chosen in the same lanes.
-    using Flag = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+    if (n < lanes) return run_few(x, n, p);
     T best[lanes];
-    Flag nan[lanes] = {};
     for (T& one : best) one = start;
-    int64_t at = 0;
-    for (; at + lanes <= n; at += lanes) {
+    const auto in_lanes = [x, n](auto take) {
+      for (int64_t at = 0; at + lanes <= n; at += lanes) take(x + at);
+      if (n % lanes) take(x + n - lanes);
+    };
+    if constexpr (std::is_floating_point_v<T>) {
+      if (n < 4 * lanes) {
+        in_lanes([&best, p](const T* from) {
+#pragma omp simd
+          for (int64_t i = 0; i < lanes; ++i) best[i] = combine(best[i], load(from[i], p));
+        });
+        return run_few(best, lanes, p);
+      }
+    }
+    // In long runs each choice waits for the one before.  NaN is none of them: it is kept
+    // in flags, which are as wide as an element, so that both lie in the same lanes.
+    using Flag = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+    Flag nan[lanes] = {};
+    in_lanes([&best, &nan, p](const T* from) {
 #pragma omp simd
       for (int64_t i = 0; i < lanes; ++i) {
-        const T u = load(x[at + i], p);
+        const T u = load(from[i], p);
         best[i] = (Max ? u > best[i] : u < best[i]) ? u : best[i];
         if constexpr (std::is_floating_point_v<T>) nan[i] |= u != u;
       }
-    }
+    });
     Flag any = 0;
     for (int64_t i = 0; i < lanes; ++i) any |= nan[i];
-    if (any) return Limits::quiet_NaN();
-    return combine(run_few(best, lanes, p), run_few(x + at, n - at, p));
+    return any ? Limits::quiet_NaN() : run_few(best, lanes, p);
   }
   // The reductions of the compiler, which do not look at NaN.
   static T run_few(const T* x, int64_t n, double p) {
