@@ -187,8 +187,9 @@ def test_an_error_nobody_saw_does_not_change_the_exit():
         import pkg
         from pkg.scheduler import submit
         submit(lambda: 1 / 0)
-        bad = pkg.ones(700, 700) @ pkg.ones(700, 700)
-        bad = bad.gather(0, pkg.zeros(1, 700, dtype=pkg.int64) + 700)
+        # Long enough to be at work still: else gather() would raise here.
+        bad = pkg.ones(2_000, 2_000) @ pkg.ones(2_000, 2_000)
+        bad = bad.gather(0, pkg.zeros(1, 2_000, dtype=pkg.int64) + 2_000)
     """
     status, _, _, _ = run_child(code)
     assert status == 0

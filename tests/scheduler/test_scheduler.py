@@ -225,15 +225,13 @@ def test_a_cycle_through_the_error_is_collected():
             event.wait(DEADLINE)
         return weakref.ref(witness)
 
-    alive = wait_and_fail(submit)
-    end = time.monotonic() + DEADLINE  # the worker may still be about to let go of it
-    while alive() is not None and time.monotonic() < end:
-        gc.collect()
-    assert alive() is None
     # The stream is in that frame too.
-    alive = wait_and_fail(lambda work: Stream().submit(work))
-    gc.collect()
-    assert alive() is None
+    for give in (submit, lambda work: Stream().submit(work)):
+        alive = wait_and_fail(give)
+        end = time.monotonic() + DEADLINE  # the worker may be about to let go of it
+        while alive() is not None and time.monotonic() < end:
+            gc.collect()
+        assert alive() is None
 
 
 def test_errors_dropped_on_workers_do_not_deadlock_with_the_gil():
