@@ -6,8 +6,8 @@
 // has.  `flatten` pulls everything the body calls into the copy, so ordinary inline
 // functions and lambdas are vectorised for the chosen set.  PKG_ISA=baseline|v3|v4
 // forces a lower level, for tests.  Where there are levels above it, the baseline is for
-// processors of before 2013: it is right, and quick to compile; only loops that ask for
-// vectors (omp simd) become some.
+// processors of before 2013.  GCC pulls nothing into its copy, which has a lower level
+// of optimisation: it calls the functions as they are compiled elsewhere.
 #pragma once
 
 #include <utility>
