@@ -6,8 +6,8 @@
 // has.  `flatten` pulls everything the body calls into the copy, so ordinary inline
 // functions and lambdas are vectorised for the chosen set.  PKG_ISA=baseline|v3|v4
 // forces a lower level, for tests.  Where there are levels above it, the baseline is for
-// processors of before 2013.  GCC pulls nothing into its copy, which has a lower level
-// of optimisation: it calls the functions as they are compiled elsewhere.
+// processors of before 2013.  Its copy is optimised less, so GCC leaves most of what it
+// calls outside of it, as functions that are compiled like all others.
 #pragma once
 
 #include <utility>

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int64_t kListed = 1024;    // elements of a block by lists
 constexpr int64_t kGroupedRow = 32;  // elements of a row, from which on groups are better
-constexpr int64_t kFilledRow = 5;    // and from which on one is filled faster than gathered
+constexpr int64_t kFilledRow = 5;  // and from which on one is filled faster than gathered,
+constexpr int64_t kFilledBytes = 8;  // if it has so many
 constexpr int64_t kLoopedRow = 128;  // bytes of a short one that is worth a loop of its own
 constexpr int64_t kLeastRun = 16, kLeastRuns = 320;  // bytes of a row, of some
 constexpr int64_t kOfNumbers = 8192;  // elements of a group whose rows have numbers
@@ -117,7 +118,9 @@ bool groups(const Walk& walk, size_t k) {
 // Whether lists would gather an operand that has one element for each row, anew for every
 // block, and a group takes all operands as they lie or fills in what is repeated.
 bool fills_short_rows(const Plan& plan, const Walk& walk, const Cut& cut) {
-  if (walk.sizes[0] < kFilledRow || !plan.block) return false;
+  const int64_t columns = walk.sizes[0];
+  if (columns < kFilledRow || columns * plan.widest < kFilledBytes) return false;
+  if (!plan.block) return false;
   bool gathered = false;
   for (size_t k = 0; k < plan.count; ++k) {
     const int64_t step = walk.strides[k][0];
