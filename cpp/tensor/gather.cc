@@ -197,6 +197,12 @@ template <class T>
 void transpose(char* to, int64_t to_row, const char* from, int64_t from_column,
                int64_t from_row, int64_t rows, int64_t columns) {
   constexpr int64_t size = sizeof(T);
+  if (rows < kSquare<T> && columns >= kSquare<T>) {
+    for (int64_t r = 0; r < rows; ++r) {
+      gather<T>(to + r * to_row, from + r * from_row, from_column, columns);
+    }
+    return;
+  }
   if (columns < kSquare<T> || rows < kSquare<T>) {
     return transpose_singly<T>(to, to_row, from, from_column, from_row, rows, columns);
   }

@@ -8,6 +8,9 @@
 namespace pkg::ops {
 namespace {
 
+// One dimension, or all.
+Dims dims_of(std::optional<int64_t> dim) { return dim ? Dims(Shape{*dim}) : Dims(); }
+
 // Elements equal to the extreme share its gradient.
 Tensor extreme_gradient(const Tensor& g, const Tensor& self, const Tensor& result,
                         const Dims& dim, bool keepdim) {
@@ -17,8 +20,26 @@ Tensor extreme_gradient(const Tensor& g, const Tensor& self, const Tensor& resul
   return at * (restore_dims(g, self.sizes(), dim, keepdim) / ties);
 }
 
+TensorList extremes_gradient(const GradContext& g) {
+  const Dims dim = dims_of(g.arg<std::optional<int64_t>>(1));
+  TensorList grads(1);
+  for (size_t k = 0; k < 2; ++k) {
+    if (!g.grad(k).defined()) continue;
+    const Tensor one = extreme_gradient(g.grad(k), g.input(0), g.result(k), dim,
+                                        g.arg<bool>(2));
+    grads[0] = grads[0].defined() ? grads[0] + one : one;
+  }
+  return grads;
+}
+
+Spec extreme_rule(const char* op, const Tensor& self, const Dims& dim, bool keepdim) {
+  PKG_CHECK(reduced_count(op, self.sizes(), dim) > 0, IndexError, "[", op,
+            "] Expected reduction over at least one element, got shape ", self.sizes());
+  return {reduced_shape(op, self, dim, keepdim), self.dtype(), self.device()};
+}
+
 Spec arg_rule(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  const Dims dims = dim ? Dims(Shape{*dim}) : Dims();
+  const Dims dims = dims_of(dim);
   PKG_CHECK(reduced_count("argmax", self.sizes(), dims) > 0, IndexError,
             "[argmax] Expected reduction over at least one element, got shape ",
             self.sizes());
@@ -75,11 +96,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         .doc("Extreme value over dim; NaN wins; ties share the gradient.")
         .element_cost(kReadNanoseconds)
         .shape([](const Tensor& self, const Dims& dim, bool keepdim) {
-          PKG_CHECK(reduced_count("amax", self.sizes(), dim) > 0, IndexError,
-                    "[amax] Expected reduction over at least one element, got shape ",
-                    self.sizes());
-          return Spec{reduced_shape("amax", self, dim, keepdim), self.dtype(),
-                      self.device()};
+          return extreme_rule("amax", self, dim, keepdim);
         })
         .derivative("self", "self result dim keepdim", extreme_gradient);
   }
@@ -125,11 +142,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           [](const Tensor& self, const Tensor& other) { return minimum(self, other); });
   m.def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) "
         "-> (Tensor min, Tensor max)")
-      .doc("Smallest and largest element over dim (all by default).")
-      .composite([](const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-        const Dims dims = dim ? Dims(Shape{*dim}) : Dims();
-        return Two{amin(self, dims, keepdim), amax(self, dims, keepdim)};
-      });
+      .doc("Smallest and largest element over dim (all by default), as of amin and amax.")
+      .element_cost(kReadNanoseconds)
+      .shape([](const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+        const Spec one = extreme_rule("aminmax", self, dims_of(dim), keepdim);
+        return std::array<Spec, 2>{one, one};
+      })
+      .grad("self result result1", extremes_gradient);
   m.def("count_nonzero(Tensor self, int[]? dim=None) -> Tensor")
       .doc("How many elements over dim are not zero, as int64.")
       .element_cost(kReadNanoseconds)

@@ -6,6 +6,7 @@
 #include "base/isa.h"
 #include "dispatcher/checks.h"
 #include "dispatcher/library.h"
+#include "kernels/cpu/reduce/norm.h"
 #include "scheduler/parallel.h"
 #include "tensor/copy.h"
 #include "tensor/layout.h"
@@ -183,45 +184,14 @@ TensorList adam_step(const TensorList& params, const TensorList& grads,
   return params;
 }
 
-// Sum of |x|^p; for p = inf the maximum.  Serial and in double: the same value whatever
-// the number of threads, at a small share of the cost of a step.
-template <class T>
-double power_sum(const T* x, int64_t n, double p) {
-  constexpr int kLanes = 8;
-  double lanes[kLanes] = {};
-  if (p == 2) {
-    with_isa([&] {
-      int64_t i = 0;
-      for (; i + kLanes <= n; i += kLanes) {
-        for (int j = 0; j < kLanes; ++j) lanes[j] += double(x[i + j]) * double(x[i + j]);
-      }
-      for (; i < n; ++i) lanes[0] += double(x[i]) * double(x[i]);
-    });
-    double total = 0;
-    for (double lane : lanes) total += lane;
-    return total;
-  }
-  double total = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const double size = std::abs(double(x[i]));
-    // A NaN, once met, stays.
-    if (std::isinf(p)) total = size > total || std::isnan(size) ? size : total;
-    else total += std::pow(size, p);
-  }
-  return total;
-}
-
 Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type) {
   PKG_CHECK(norm_type > 0, ValueError, "[_clip_grad_norm_] expected norm_type > 0, got ",
             norm_type, ".");
   double total = 0;
   for (const Tensor& grad : grads) {
-    const Tensor dense = dense_of(grad.wait(), is_dense(grad));
-    visit_floating("_clip_grad_norm_", dense.dtype(), [&]<class T>(TypeTag<T>) {
-      const double part = power_sum(dense.data<T>(), dense.numel(), norm_type);
-      if (std::isinf(norm_type)) total = part > total || std::isnan(part) ? part : total;
-      else total += part;
-    });
+    const double part = norm_of(grad.wait(), norm_type);
+    if (std::isinf(norm_type)) total = part > total || std::isnan(part) ? part : total;
+    else total += std::pow(part, norm_type);
   }
   if (!std::isinf(norm_type)) total = std::pow(total, 1 / norm_type);
   const double scale = max_norm / (total + 1e-6);

@@ -6,6 +6,7 @@
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/reduce/extreme.h"
+#include "kernels/cpu/reduce/norm.h"
 #include "kernels/cpu/reduce/numbers.h"
 
 namespace pkg {
@@ -71,48 +72,63 @@ struct PowerSum {
   static void merge(State& state, State later) { state += later; }
 };
 
-void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord, const Dims& dim,
-                        bool, std::optional<DType>) {
-  const double p = ord.to<double>();
-  const int64_t each = out.numel() ? self.numel() / out.numel() : 0;
+// Calls reduce(formula, root) for norms of order p of `each` elements, computed in T.
+template <class T, class R>
+void with_order(double p, int64_t each, R reduce) {
+  const auto same = [](double total) { return total; };
+  // Of one element |x|, whose power may overflow, whatever the order.
+  if ((each == 1 && p != 0) || (std::isinf(p) && p > 0)) {
+    return reduce(TypeTag<Extreme<true, T, AsSize>>(), same);
+  }
+  if (std::isinf(p)) return reduce(TypeTag<Extreme<false, T, AsSize>>(), same);
+  if (p == 0) return reduce(TypeTag<PowerSum<Power::Zero, T>>(), same);
+  if (p == 1) return reduce(TypeTag<PowerSum<Power::One, T>>(), same);
+  if (p == 2) {
+    return reduce(TypeTag<PowerSum<Power::Two, T>>(),
+                  [](double s) { return std::sqrt(s); });
+  }
+  if (p == 3) {
+    return reduce(TypeTag<PowerSum<Power::Three, T>>(),
+                  [](double s) { return std::cbrt(s); });
+  }
+  reduce(TypeTag<PowerSum<Power::Any, T>>(), [=](double s) { return std::pow(s, 1 / p); });
+}
+
+// put(to, i, norm) for norm i of some that go to `to`, computed as results of `type` are.
+template <class Put>
+void norms(const Tensor& self, DType type, double p, const Dims& dim, int64_t each,
+           std::initializer_list<const Tensor*> outs, Put put) {
   visit_floating(
-      "linalg_vector_norm", out.dtype() == DType::Float64 ? DType::Float64 : DType::Float32,
+      "linalg_vector_norm", type == DType::Float64 ? type : DType::Float32,
       [&]<class T>(TypeTag<T>) {
-        const auto reduce = [&]<class F>(TypeTag<F>, auto root) {
-          const Fold fold = FoldLoops<F>::fold(dtype_of<T>, p);
-          run_fold(self, dim, fold, {&out},
+        with_order<T>(p, each, [&]<class F>(TypeTag<F>, auto root) {
+          run_fold(self, dim, FoldLoops<F>::fold(dtype_of<T>, p), outs,
                    [&](const void* from, void* const* to, int64_t n) {
                      auto* states = static_cast<const typename F::State*>(from);
-                     for (int64_t i = 0; i < n; ++i) {
-                       const double norm = root(double(states[i]));
-                       write_numbers(&norm,
-                                     static_cast<char*>(to[0]) + i * itemsize(out.dtype()),
-                                     out.dtype(), 1);
-                     }
+                     for (int64_t i = 0; i < n; ++i) put(to[0], i, root(double(states[i])));
                    });
-        };
-        const auto same = [](double total) { return total; };
-        // Of one element |x|, whose power may overflow, whatever the order.
-        if ((each == 1 && p != 0) || (std::isinf(p) && p > 0)) {
-          return reduce(TypeTag<Extreme<true, T, true>>(), same);
-        }
-        if (std::isinf(p)) return reduce(TypeTag<Extreme<false, T, true>>(), same);
-        if (p == 0) return reduce(TypeTag<PowerSum<Power::Zero, T>>(), same);
-        if (p == 1) return reduce(TypeTag<PowerSum<Power::One, T>>(), same);
-        if (p == 2) {
-          return reduce(TypeTag<PowerSum<Power::Two, T>>(),
-                        [](double s) { return std::sqrt(s); });
-        }
-        if (p == 3) {
-          return reduce(TypeTag<PowerSum<Power::Three, T>>(),
-                        [](double s) { return std::cbrt(s); });
-        }
-        reduce(TypeTag<PowerSum<Power::Any, T>>(),
-               [=](double s) { return std::pow(s, 1 / p); });
+        });
       });
+}
+
+void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord, const Dims& dim,
+                        bool, std::optional<DType>) {
+  const int64_t each = out.numel() ? self.numel() / out.numel() : 0;
+  norms(self, out.dtype(), ord.to<double>(), dim, each, {&out},
+        [type = out.dtype()](void* to, int64_t i, double norm) {
+          write_numbers(&norm, static_cast<char*>(to) + i * itemsize(type), type, 1);
+        });
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("linalg_vector_norm", vector_norm_kernel); }
 
 }  // namespace
+
+double norm_of(const Tensor& self, double p) {
+  double norm = 0;
+  norms(self, self.dtype(), p, Dims(), self.numel(), {},
+        [&norm](void*, int64_t, double all) { norm = all; });
+  return norm;
+}
+
 }  // namespace pkg
