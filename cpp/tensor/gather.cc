@@ -151,16 +151,24 @@ inline void turn_square(char* to, int64_t to_row, const char* from, int64_t from
   }
 }
 
-template <class T>
-inline void transpose_singly(char* to, int64_t to_row, const char* from,
+// Of fewer columns than a square's: all of a row before the next, so that each line of cache
+// that is written is met once.
+template <class T, int columns = kSquare<T> - 1>
+inline void transpose_narrow(char* to, int64_t to_row, const char* from,
                              int64_t from_column, int64_t from_row, int64_t rows,
-                             int64_t columns) {
-  for (int64_t c = 0; c < columns; ++c) {
-#pragma GCC ivdep
-    for (int64_t r = 0; r < rows; ++r) {
-      *reinterpret_cast<T*>(to + r * to_row + c * int64_t(sizeof(T))) =
-          *reinterpret_cast<const T*>(from + c * from_column + r * from_row);
+                             int64_t n) {
+  if constexpr (columns > 1) {
+    if (n < columns) {
+      return transpose_narrow<T, columns - 1>(to, to_row, from, from_column, from_row, rows,
+                                              n);
     }
+  }
+  for (int64_t r = 0; r < rows; ++r, to += to_row, from += from_row) {
+    T row[columns];
+    for (int c = 0; c < columns; ++c) {
+      row[c] = *reinterpret_cast<const T*>(from + c * from_column);
+    }
+    std::memcpy(to, row, sizeof(row));
   }
 }
 
@@ -197,14 +205,14 @@ template <class T>
 void transpose(char* to, int64_t to_row, const char* from, int64_t from_column,
                int64_t from_row, int64_t rows, int64_t columns) {
   constexpr int64_t size = sizeof(T);
-  if (rows < kSquare<T> && columns >= kSquare<T>) {
+  if (rows < kSquare<T>) {
     for (int64_t r = 0; r < rows; ++r) {
       gather<T>(to + r * to_row, from + r * from_row, from_column, columns);
     }
     return;
   }
-  if (columns < kSquare<T> || rows < kSquare<T>) {
-    return transpose_singly<T>(to, to_row, from, from_column, from_row, rows, columns);
+  if (columns < kSquare<T>) {
+    return transpose_narrow<T>(to, to_row, from, from_column, from_row, rows, columns);
   }
   // Vectors of the next level are too wide for rows of squares.
   with_isa<Isa::V3>([=] {

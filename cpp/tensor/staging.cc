@@ -135,7 +135,8 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
   plan.longest = columns;
   Shape step = single_steps(walk);
   step[0] = std::min(walk.sizes[0], columns);
-  step[across] = std::min(walk.sizes[across], kTileSize / columns / widest);
+  const int64_t wide = plan.block ? columns : step[0];
+  step[across] = std::min(walk.sizes[across], kTileSize / wide / widest);
   const Cells cells(walk, std::move(step));
   for_cells(cells, [&](int64_t begin, int64_t end) {
     Tiles tiles(plan, walk, across);
@@ -149,7 +150,7 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
 bool pays_tiles(const Pointwise& kernel, const Walk& walk, size_t across) {
   const int64_t columns = walk.sizes[0], rows = walk.sizes[across];
   return columns >= kShortRow ||
-         (!kernel.block && columns >= 8 && rows >= 8 && columns * rows >= kLeastTile);
+         (!kernel.block && columns >= 2 && rows >= 2 && columns * rows >= kLeastTile);
 }
 
 // Dense operands and numbers need no walk.
