@@ -14,6 +14,25 @@ Spec pair_spec(const char* op, const Tensor& input, const Tensor& target) {
   return broadcast_spec(op, input, target, to_floating(result_type(input, target)));
 }
 
+// Of a probability and a target.
+struct Entropy {
+  static bool fits(auto x, auto t) {
+    return bool((x >= 0) & (x <= 1) & (t >= 0) & (t <= 1));
+  }
+  auto operator()(auto x, auto t) const {
+    using T = decltype(x);
+    const auto cut = [](T y) { return y < T(-100) ? T(-100) : y; };
+    return (t - 1) * cut(vec::log1p(-x)) - t * cut(vec::log(x));
+  }
+  static auto rest(auto x, auto t) {
+    PKG_CHECK(false, RuntimeError,
+              "[binary_cross_entropy] all elements of input and target should be between 0 "
+              "and 1, got ",
+              x, " and ", t, ".");
+    return x;
+  }
+};
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("xlogy(Tensor self, Tensor other) -> Tensor")
       .doc("self * log(other), and 0 where self is 0, unless other is NaN.")
@@ -43,17 +62,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return pair_spec("binary_cross_entropy", input, target);
       })
       .cpu([](Tensor& out, const Tensor& input, const Tensor& target) {
-        // Long, since it may throw, which loops of 16-bit floats may not.
         run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
-                   Long{[](auto x, auto t) {
-                     using T = decltype(x);
-                     const auto cut = [](T y) { return y < T(-100) ? T(-100) : y; };
-                     PKG_CHECK(x >= 0 && x <= 1 && t >= 0 && t <= 1, RuntimeError,
-                               "[binary_cross_entropy] all elements of input and target "
-                               "should be between 0 and 1, got ",
-                               x, " and ", t, ".");
-                     return (t - 1) * cut(std::log1p(-x)) - t * cut(std::log(x));
-                   }});
+                   Long<Entropy>{});
       })
       // With PyTorch's bound for the poles at 0 and 1; the gradient of target has none.
       .derivative("input", "input target",
