@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/isa.h"
 #include "kernels/cpu/reduce/fold.h"
@@ -21,44 +22,76 @@ namespace pkg {
 
 inline constexpr int64_t kLaneBytes = 128;  // of what is combined side by side
 
-/// Sum of f(i) for i below n, in four vectors of lanes: an addition does not wait for the
-/// one before, and memory is read in order, which twice as many bytes a second can be as
-/// from four places.
+/// combine(f(0), f(1), ...) of n >= kLaneBytes / sizeof(T), in four vectors of lanes: a combination does not wait for
+/// the one before, and memory is read in order, which twice as many bytes a second can be as
+/// from four places.  What is left over is in the last lanes, of which some were seen; those
+/// count as `identity`.
+template <class T, class F, class Combine>
+[[gnu::always_inline]] inline void in_lanes(T* all, int64_t n, T identity, F f,
+                                            Combine combine) {
+  constexpr int64_t lanes = kLaneBytes / sizeof(T);
+#pragma GCC unroll 32  // else it is a call of memset, or as slow as one
+  for (int64_t i = 0; i < lanes; ++i) all[i] = identity;
+  int64_t at = 0;
+  for (; at + lanes <= n; at += lanes) {
+#pragma omp simd
+    for (int64_t i = 0; i < lanes; ++i) all[i] = combine(all[i], f(at + i));
+  }
+  if (at == n) return;
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;  // in the same lanes
+  const int64_t last = n - lanes;
+  const auto seen = Index(at - last);
+#pragma omp simd
+  for (Index i = 0; i < Index(lanes); ++i) {
+    const T one = f(last + i);
+    all[i] = combine(all[i], i < seen ? identity : one);
+  }
+}
+
+/// What lanes come to, by halves, in registers: of a loop over so few the compiler makes a
+/// chain.
+template <bool product, int64_t lanes, class T>
+[[gnu::always_inline]] inline T of_lanes(const T* all) {
+  if constexpr (lanes == 2) {
+    return T(product ? all[0] * all[1] : all[0] + all[1]);
+  } else {
+    typedef T Half [[gnu::vector_size(lanes / 2 * sizeof(T))]];
+    Half low, high;
+    std::memcpy(&low, all, sizeof(Half));
+    std::memcpy(&high, all + lanes / 2, sizeof(Half));
+    if constexpr (product) low *= high;
+    else low += high;
+    T half[lanes / 2];
+    std::memcpy(half, &low, sizeof(Half));
+    return of_lanes<product, lanes / 2>(half);
+  }
+}
+
+/// Sum of f(i) for i below n.
 template <class T, class F>
 inline T sum_of(int64_t n, F f) {
   constexpr int64_t lanes = kLaneBytes / sizeof(T);
-  const int64_t whole = n < 4 * lanes ? 0 : n / lanes * lanes;
   T sum = 0;
-  if (whole > 0) {
-    T sums[lanes] = {};
-    for (int64_t at = 0; at < whole; at += lanes) {
-#pragma omp simd
-      for (int64_t i = 0; i < lanes; ++i) sums[i] += f(at + i);
-    }
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < lanes; ++i) sum += sums[i];
+  if (n >= lanes) {
+    alignas(64) T sums[lanes];
+    in_lanes(sums, n, T(0), f, [](T a, T b) { return T(a + b); });
+    return of_lanes<false, lanes>(sums);
   }
 #pragma omp simd reduction(+ : sum)
-  for (int64_t i = whole; i < n; ++i) sum += f(i);
+  for (int64_t i = 0; i < n; ++i) sum += f(i);
   return sum;
 }
 template <class T, class F>
 inline T product_of(int64_t n, F f) {
   constexpr int64_t lanes = kLaneBytes / sizeof(T);
-  const int64_t whole = n < 4 * lanes ? 0 : n / lanes * lanes;
   T product = 1;
-  if (whole > 0) {
-    T products[lanes];
-    for (T& one : products) one = 1;
-    for (int64_t at = 0; at < whole; at += lanes) {
-#pragma omp simd
-      for (int64_t i = 0; i < lanes; ++i) products[i] *= f(at + i);
-    }
-#pragma omp simd reduction(* : product)
-    for (int64_t i = 0; i < lanes; ++i) product *= products[i];
+  if (n >= lanes) {
+    alignas(64) T products[lanes];
+    in_lanes(products, n, T(1), f, [](T a, T b) { return T(a * b); });
+    return of_lanes<true, lanes>(products);
   }
 #pragma omp simd reduction(* : product)
-  for (int64_t i = whole; i < n; ++i) product *= f(i);
+  for (int64_t i = 0; i < n; ++i) product *= f(i);
   return product;
 }
 
