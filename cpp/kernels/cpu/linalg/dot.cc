@@ -127,13 +127,14 @@ T dot(const S* a, int64_t a_step, const S* b, int64_t b_step, int64_t n) {
     }
     return sum;
   };
-  if (n <= kPart) return part(0, n);
-  const int64_t parts = (n + kPart - 1) / kPart;
+  constexpr int64_t most = kPart<S>;
+  if (n <= most) return part(0, n);
+  const int64_t parts = (n + most - 1) / most;
   const Tensor memory = empty(Shape{parts * int64_t(sizeof(T))}, DType::UInt8);
   T* sums = static_cast<T*>(memory.data());
   parallel_for(0, parts, 1, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      sums[i] = part(i * kPart, std::min(kPart, n - i * kPart));
+      sums[i] = part(i * most, std::min(most, n - i * most));
     }
   });
   T sum = 0;

@@ -49,9 +49,10 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
                      int64_t x_step, const T* start, int64_t start_step, T* y,
                      int64_t y_step);
 
-/// Terms of a vector's product that are added up by one thread; sums of more are those of
-/// parts.
-inline constexpr int64_t kPart = 1 << 17;
+/// Terms of a vector's product of elements of S that are added up by one thread; sums of more
+/// are those of parts.
+template <class S>
+inline constexpr int64_t kPart = (1 << 18) / int64_t(sizeof(S));
 
 /// The sum of the products of n elements of two vectors, `step` apart.
 template <class T, class S>

@@ -116,9 +116,9 @@ inline void dots(const S* a, int64_t step, const T* x, int64_t n, T* out) {
   int64_t at = 0;
   do {  // in one place, as it is compiled for each type and level
     T part[R];
-    dots_of_part<level, R>(a + at, step, x + at, std::min(kPart, n - at), part);
+    dots_of_part<level, R>(a + at, step, x + at, std::min(kPart<S>, n - at), part);
     for (int r = 0; r < R; ++r) out[r] = at ? out[r] + part[r] : part[r];
-    at += kPart;
+    at += kPart<S>;
   } while (at < n);
 }
 
