@@ -63,7 +63,7 @@ double estimate(const Operator& op, std::span<const Value> args, const Spec* spe
     return op.cost(args.data(), specs) / std::min(num_threads(), kMostHelp);
   }
   int64_t elements = specs ? specs[0].sizes.numel() : 0;
-  for (const Value& value : args) {
+  for (const Value& value : args.subspan(op.reads_part ? 1 : 0)) {
     for_each_tensor(value,
                     [&](const Tensor& t) { elements = std::max(elements, t.numel()); });
   }

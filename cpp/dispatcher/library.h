@@ -143,6 +143,12 @@ class OpBuilder {
     op_.element_cost = nanoseconds;
     return *this;
   }
+  /// Of its first argument it reads a part, so that a call costs what its results do,
+  /// however large that is.
+  OpBuilder& reads_part() {
+    op_.reads_part = true;
+    return *this;
+  }
   /// Also defines `name_`, which writes its result into the first argument.
   OpBuilder& in_place();
 

@@ -112,6 +112,7 @@ class Operator {
   /// Estimated nanoseconds of one call on one core; null: by element count.
   double (*cost)(const Value* args, const Spec* specs) = nullptr;
   double element_cost = 0.25;
+  bool reads_part = false;  ///< of its first argument, whose size says nothing of the cost
 
   bool in_place() const { return base != nullptr; }
   /// The record that holds formula, shape rule and kernels: itself, or its base.

@@ -221,6 +221,7 @@ Spec put_rule(const Tensor& self, const TensorList& indices, const Tensor& value
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_index(Tensor self, Tensor[] indices) -> Tensor")
       .doc("self[indices[0], indices[1], ...] on the leading dimensions.")
+      .reads_part()
       .shape(index_rule)
       .derivative(
           "self", "self.shape indices",

@@ -67,6 +67,7 @@ Tensor src_gradient(const Tensor& g, int64_t dim, const Tensor& index, const Sha
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("gather(Tensor self, int dim, Tensor index) -> Tensor")
       .doc("out[i][j] = self[index[i][j]][j] for dim 0, and so on.")
+      .reads_part()
       .dtypes("index", kIndexDTypes)
       .shape([](const Tensor& self, int64_t dim, const Tensor& index) {
         check_index("gather", self, dim, index);

@@ -108,6 +108,7 @@ Shape slices_shape(const Tensor& self, int64_t dim, const Tensor& index) {
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_slices(Tensor self, int dim, Tensor index) -> Tensor")
       .doc("The slices of dim that a vector names; negative indices count from the end.")
+      .reads_part()
       .dtypes("index", kIntegerDTypes)
       .shape([](const Tensor& self, int64_t dim, const Tensor& index) {
         return Spec{slices_shape(self, dim, index), self.dtype(), self.device()};
