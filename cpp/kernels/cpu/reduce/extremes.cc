@@ -59,8 +59,9 @@ struct BothLoops {
   static constexpr int64_t kSome = 16384 / sizeof(T);
 
   static void start(void* to, int64_t n) {
-    std::fill_n(static_cast<State*>(to), n,
-                State{How::template Formula<false>::start, How::template Formula<true>::start});
+    std::fill_n(
+        static_cast<State*>(to), n,
+        State{How::template Formula<false>::start, How::template Formula<true>::start});
   }
   static void merge(void* to, const void* later, int64_t n) {
     auto* states = static_cast<State*>(to);
@@ -115,10 +116,14 @@ void aminmax_kernel(Tensor& low, Tensor& high, const Tensor& self,
   with_extremes(self.dtype(), [&]<class How>(TypeTag<How>, DType type, double p) {
     using Both = BothLoops<How>;
     using T = typename How::Element;
-    const Fold fold{type,          sizeof(typename Both::State),
-                    Both::start,   Both::rows,
-                    Both::columns, Both::merge,
-                    p,             true};
+    const Fold fold{type,
+                    sizeof(typename Both::State),
+                    Both::start,
+                    Both::rows,
+                    Both::columns,
+                    Both::merge,
+                    p,
+                    true};
     run_fold(self, dim ? Dims(Shape{*dim}) : Dims(), fold, {&low, &high},
              [](const void* states, void* const* to, int64_t n) {
                auto* from = static_cast<const typename Both::State*>(states);

@@ -19,8 +19,8 @@ struct FoldSixteens {
 
   static constexpr int64_t kLanes = 2 * kSixteen;
   static constexpr int64_t kShort = 512;  // a row that is not worth lanes of its own
-  static constexpr int64_t kSome = 1024;         // elements of short rows that go together
-  static constexpr int64_t kDepth = 64;  // elements combined before they are absorbed
+  static constexpr int64_t kSome = 1024;  // elements of short rows that go together
+  static constexpr int64_t kDepth = 64;   // elements combined before they are absorbed
 
   static void rows(const Block& block, void* to) {
     auto* states = static_cast<State*>(to);

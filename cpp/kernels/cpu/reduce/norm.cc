@@ -98,17 +98,17 @@ void with_order(double p, int64_t each, R reduce) {
 template <class Put>
 void norms(const Tensor& self, DType type, double p, const Dims& dim, int64_t each,
            std::initializer_list<const Tensor*> outs, Put put) {
-  visit_floating(
-      "linalg_vector_norm", type == DType::Float64 ? type : DType::Float32,
-      [&]<class T>(TypeTag<T>) {
-        with_order<T>(p, each, [&]<class F>(TypeTag<F>, auto root) {
-          run_fold(self, dim, FoldLoops<F>::fold(dtype_of<T>, p), outs,
-                   [&](const void* from, void* const* to, int64_t n) {
-                     auto* states = static_cast<const typename F::State*>(from);
-                     for (int64_t i = 0; i < n; ++i) put(to[0], i, root(double(states[i])));
+  visit_floating("linalg_vector_norm", type == DType::Float64 ? type : DType::Float32,
+                 [&]<class T>(TypeTag<T>) {
+                   with_order<T>(p, each, [&]<class F>(TypeTag<F>, auto root) {
+                     run_fold(self, dim, FoldLoops<F>::fold(dtype_of<T>, p), outs,
+                              [&](const void* from, void* const* to, int64_t n) {
+                                auto* states = static_cast<const typename F::State*>(from);
+                                for (int64_t i = 0; i < n; ++i)
+                                  put(to[0], i, root(double(states[i])));
+                              });
                    });
-        });
-      });
+                 });
 }
 
 void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord, const Dims& dim,

@@ -59,20 +59,31 @@ struct Extreme {
     }
   }
 
-  // Lines that lie dense: most groups hold no new extreme, and are the last one's.
+  // Lines that lie dense: most groups hold no new extreme, and are the last one's.  The
+  // first elements of a line often are one.
   static void along(const ScanTile& t, const T* x, T* __restrict y,
                     int64_t* __restrict where, T& last, int64_t& last_place) {
-    constexpr int64_t kGroup = 16;
+    constexpr int64_t kGroup = 16, kFirst = 64;
     using Mask = typename MaskOf<sizeof(T)>::type;
+    // Copies: bytes that are written may be what the tile says, for the compiler.
+    const int64_t first = t.first, next = t.next, places = t.places;
     T best = last;
     int64_t place = last_place, i = 0;
-    for (; i + kGroup <= t.places; i += kGroup) {
+    const auto singly = [&](int64_t end) {
+      for (; i < end; ++i) {
+        look(x[i], first + i * next, best, place);
+        y[i] = best;
+        where[i] = place;
+      }
+    };
+    if (t.begins) singly(std::min(places, kFirst));
+    for (; i + kGroup <= places; i += kGroup) {
       Mask any = 0;
 #pragma omp simd reduction(| : any)
       for (int64_t k = 0; k < kGroup; ++k) any |= Mask(wins(x[i + k], best));
       if (any) {
         for (int64_t k = i; k < i + kGroup; ++k) {
-          look(x[k], t.first + k * t.next, best, place);
+          look(x[k], first + k * next, best, place);
           y[k] = best;
           where[k] = place;
         }
@@ -81,11 +92,7 @@ struct Extreme {
         for (int64_t k = i; k < i + kGroup; ++k) where[k] = place;
       }
     }
-    for (; i < t.places; ++i) {
-      look(x[i], t.first + i * t.next, best, place);
-      y[i] = best;
-      where[i] = place;
-    }
+    singly(places);
     last = best;
     last_place = place;
   }
@@ -97,24 +104,32 @@ struct Extreme {
     int64_t* places = static_cast<int64_t*>(t.state) + kScanLines;
     const int64_t dx = t.x_place[0], dy = t.y_place[0], dw = t.y_place[1];
     const bool dense = dx == 1 && dy == 1 && dw == 1;
-    for (int64_t j = 0; j < t.lines; ++j) {
-      auto* x = static_cast<const T*>(t.x[0]) + j * t.x_line[0];
-      auto* y = static_cast<T*>(t.y[0]) + j * t.y_line[0];
-      auto* where = static_cast<int64_t*>(t.y[1]) + j * t.y_line[1];
-      T best = t.begins ? x[0] : bests[j];
-      int64_t place = t.begins ? t.first : places[j];
-      if (dense) {
-        with_isa([&] { along(t, x, y, where, best, place); });
-      } else {
-        for (int64_t i = 0; i < t.places; ++i) {
-          look(x[i * dx], t.first + i * t.next, best, place);
-          y[i * dy] = best;
-          where[i * dw] = place;
-        }
+    const auto each_line = [&](auto scan) {
+      for (int64_t j = 0; j < t.lines; ++j) {
+        auto* x = static_cast<const T*>(t.x[0]) + j * t.x_line[0];
+        auto* y = static_cast<T*>(t.y[0]) + j * t.y_line[0];
+        auto* where = static_cast<int64_t*>(t.y[1]) + j * t.y_line[1];
+        T best = t.begins ? x[0] : bests[j];
+        int64_t place = t.begins ? t.first : places[j];
+        scan(x, y, where, best, place);
+        bests[j] = best;
+        places[j] = place;
       }
-      bests[j] = best;
-      places[j] = place;
+    };
+    if (dense) {
+      return with_isa([&] {
+        each_line([&t](const T* x, T* y, int64_t* where, T& best, int64_t& place) {
+          along(t, x, y, where, best, place);
+        });
+      });
     }
+    each_line([&](const T* x, T* y, int64_t* where, T& best, int64_t& place) {
+      for (int64_t i = 0; i < t.places; ++i) {
+        look(x[i * dx], t.first + i * t.next, best, place);
+        y[i * dy] = best;
+        where[i * dw] = place;
+      }
+    });
   }
 };
 

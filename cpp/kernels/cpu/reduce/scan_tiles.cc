@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kTile = kLineRoom;  // elements of a tile that goes through a buffer
 constexpr int64_t kWhole = 1 << 20;   // of one that does not, between stop points
-constexpr int64_t kShort = 64;        // places of lines that are turned to lie side by side
+constexpr int64_t kShort = 64;        // places of lines of which a tile has many
+constexpr int64_t kTurned = 24;       // of those that are turned to lie side by side
 constexpr int64_t kFewLines = 8;      // that are not worth vectors
 constexpr int64_t kWritten = 512;     // places, each in a cache line of its own
 constexpr int64_t kStripe = 128;      // lines of a tile that is read across
@@ -35,9 +36,10 @@ class Tiles {
     if (extent_.inner == 1) turn();
     const int64_t inner = extent_.inner;
     alone_ = extent_.outer * inner < kScanChains;
-    const bool turns = short_lines == ShortLines::Turned || in_[0]->line == 1;
-    side_by_side_ = inner >= kFewLines &&
-                    (out_[0]->line == 1 || (turns && extent_.n <= kShort));
+    const int64_t most_turned = in_[0]->line == 1                   ? kShort
+                                : short_lines == ShortLines::Turned ? kTurned
+                                                                    : 0;
+    side_by_side_ = inner >= kFewLines && (out_[0]->line == 1 || extent_.n <= most_turned);
     // What is read along the lines and written across them needs no turning as long as
     // the written cache lines stay in the first level.
     const bool turned = in_[0]->place == 1 && out_[0]->line == 1;
@@ -45,7 +47,7 @@ class Tiles {
     for (size_t k = 0; k < n_in_; ++k) staged_ |= staged(*in_[k]);
     for (size_t k = 0; k < n_out_; ++k) staged_ |= staged(*out_[k]);
     most_ = side_by_side_ ? kScanLines : alone_ ? 1 : kScanChains;
-    if (!side_by_side_ && extent_.n <= kShort) most_ = kTile / kShort * kScanChains;
+    if (!side_by_side_ && extent_.n <= kShort) most_ = kTile / extent_.n;
     if (side_by_side_ && out_[0]->line != 1) most_ = std::max(kFewLines, kTile / extent_.n);
     else if (side_by_side_ && across()) most_ = kStripe;
   }
