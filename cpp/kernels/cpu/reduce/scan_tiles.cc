@@ -47,8 +47,9 @@ class Tiles {
     for (size_t k = 0; k < n_in_; ++k) staged_ |= staged(*in_[k]);
     for (size_t k = 0; k < n_out_; ++k) staged_ |= staged(*out_[k]);
     most_ = side_by_side_ ? kScanLines : alone_ ? 1 : kScanChains;
-    if (!side_by_side_ && extent_.n <= kShort) most_ = kTile / extent_.n;
-    if (side_by_side_ && out_[0]->line != 1) most_ = std::max(kFewLines, kTile / extent_.n);
+    const int64_t lines = kTile / std::max<int64_t>(1, extent_.n);
+    if (!side_by_side_ && extent_.n <= kShort) most_ = std::min(kScanLines, lines);
+    if (side_by_side_ && out_[0]->line != 1) most_ = std::max(kFewLines, lines);
     else if (side_by_side_ && across()) most_ = kStripe;
   }
 
