@@ -174,6 +174,18 @@ def test_extremes_of_long_lines(dtype, kind):
                 np.testing.assert_array_equal(np.signbit(wide(values)), signs)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int32", "uint8"])
+@pytest.mark.parametrize("lines", [1, 3, 4, 9, 130, 1_100])
+def test_lines_of_every_short_length(dtype, lines):
+    """The shortest are turned round; a tile has many lines, or none."""
+    rng = np.random.default_rng(lines)
+    for n in (*range(4), 8, 15, 16, 17, 23, 24, 25, 26, 40, 63, 64, 65, 70):
+        signs = rng.integers(0, 2, (lines, n)) if dtype != "uint8" else 0
+        x = pkg.tensor(rng.integers(0, 2, (lines, n)) - signs).to(getattr(pkg, dtype))
+        check(x, 1)
+        check(x.t().contiguous().t(), 1)
+
+
 def test_sums_of_integers_wrap():
     for n in (1, 5, 3000):
         x = pkg.full((n,), 2**63 - 1, dtype=pkg.int64)

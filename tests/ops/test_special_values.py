@@ -398,6 +398,28 @@ def test_probabilities_are_between_0_and_1(x, y):
         given = pkg.tensor([x], dtype=dtype), pkg.tensor([y + 0.0], dtype=dtype)
         with pytest.raises(RuntimeError, match="should be between 0 and 1"):
             F.binary_cross_entropy(*given).item()
+        for n, at in ((255, 254), (256, 0), (257, 256), (5_000, 2_500)):
+            many = [pkg.full((n,), 0.5, dtype=dtype) for _ in range(2)]
+            for tensor, one in zip(many, given, strict=True):
+                tensor[at] = one[0]
+            with pytest.raises(RuntimeError, match="should be between 0 and 1"):
+                F.binary_cross_entropy(*many).item()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_entropy_of_probabilities_close_to_0_and_1(dtype):
+    least = {"float64": 1e-300, "float32": 1e-37, "float16": 1e-4, "bfloat16": 1e-37}
+    edges = [0.0, 1.0, least[dtype], 1e-3, 0.5, 1 - 1e-2, 1 - 1e-7, 1 - 1e-15]
+    x = pkg.tensor(np.repeat(edges, 40)).to(getattr(pkg, dtype))
+    t = pkg.tensor(np.tile(np.linspace(0, 1, 40), len(edges))).to(x.dtype)
+    p, q = x.double().numpy(), t.double().numpy()
+    with np.errstate(divide="ignore"):
+        logs = np.maximum(np.log(p), -100), np.maximum(np.log1p(-p), -100)
+    want = (q - 1) * logs[1] - q * logs[0]
+    bound = {"float64": 1e-15, "float32": 4e-7, "float16": 1e-3, "bfloat16": 8e-3}
+    for _ in every_level():
+        got = F.binary_cross_entropy(x, t, reduction="none").double().numpy()
+        np.testing.assert_allclose(got, want, bound[dtype])
 
 
 def test_limits_and_borders_fit_the_dtype():

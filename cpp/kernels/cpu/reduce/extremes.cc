@@ -41,7 +41,8 @@ void extreme_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
     const Fold fold = FoldLoops<typename How::template Formula<Max>>::fold(type, p);
     run_fold(self, dim, fold, {&out}, [](const void* states, void* const* to, int64_t n) {
       auto* from = static_cast<const T*>(states);
-      for (int64_t i = 0; i < n; ++i) static_cast<T*>(to[0])[i] = How::element(from[i]);
+      auto* values = static_cast<T*>(to[0]);
+      for (int64_t i = 0; i < n; ++i) values[i] = How::element(from[i]);
     });
   });
 }
@@ -127,9 +128,10 @@ void aminmax_kernel(Tensor& low, Tensor& high, const Tensor& self,
     run_fold(self, dim ? Dims(Shape{*dim}) : Dims(), fold, {&low, &high},
              [](const void* states, void* const* to, int64_t n) {
                auto* from = static_cast<const typename Both::State*>(states);
+               auto *lows = static_cast<T*>(to[0]), *highs = static_cast<T*>(to[1]);
                for (int64_t i = 0; i < n; ++i) {
-                 static_cast<T*>(to[0])[i] = How::element(from[i].low);
-                 static_cast<T*>(to[1])[i] = How::element(from[i].high);
+                 lows[i] = How::element(from[i].low);
+                 highs[i] = How::element(from[i].high);
                }
              });
   });

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "dispatcher/library.h"
+#include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/reduce/fold_loops.h"
 #include "kernels/cpu/reduce/fold_sixteens.h"
 #include "kernels/cpu/reduce/numbers.h"
@@ -115,6 +116,39 @@ void prod_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bo
            });
 }
 
+// Whether an element is not zero or, with kZero, is zero; the parameter says which.
+enum { kZero = 1, kFloat = 2 };
+template <class T>
+struct Truth {
+  using In = T;
+  using Local = T;
+  using State = T;
+  using RepeatsOnce = void;
+  static constexpr State start = 0;
+  static Local identity() { return 0; }
+  static Local load(In x, double what) {
+    return T(std::min<T>(x & bits_of(what), 1) ^ T(int(what) & kZero));
+  }
+  static T bits_of(double what) {
+    constexpr T all = T(-1);
+    return int(what) & kFloat ? T(all >> 1) : all;  // the sign is no number
+  }
+  static Local combine(Local a, Local b) { return T(a | b); }
+  static constexpr int64_t kRun = 8192;
+  static T run(const In* x, int64_t n, double what) {
+    T found = 0;
+    const auto find = [&](auto of) {
+#pragma omp simd reduction(| : found)
+      for (int64_t i = 0; i < n; ++i) found |= of(x[i]);
+    };
+    if (int(what) & kZero) find([what](T one) { return load(one, what); });
+    else find([bits = bits_of(what)](T one) { return T(one & bits); });
+    return found;
+  }
+  static void absorb(State& state, T x) { state = T(state | x); }
+  static void merge(State& state, State later) { absorb(state, later); }
+};
+
 // Of the bits as they are; those of a float but the sign.
 template <class T>
 Fold count_bits(DType type) {
@@ -138,15 +172,26 @@ void count_nonzero_kernel(Tensor& out, const Tensor& self, const Dims& dim) {
            });
 }
 
+Fold truth_fold(DType type, bool zero) {
+  const int what = (zero ? kZero : 0) + (is_floating(type) ? kFloat : 0);
+  switch (itemsize(type)) {
+    case 1: return FoldLoops<Truth<uint8_t>>::fold(type, what);
+    case 2: return FoldLoops<Truth<uint16_t>>::fold(type, what);
+    case 4: return FoldLoops<Truth<uint32_t>>::fold(type, what);
+    default: return FoldLoops<Truth<uint64_t>>::fold(type, what);
+  }
+}
+
+// any; or all: whether none is zero.
 template <bool All>
 void logic_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
-  const int64_t whole = All && out.numel() ? self.numel() / out.numel() : 1;
-  run_fold(self, dim, count_fold(self.dtype()), {&out},
-           [=](const void* states, void* const* to, int64_t n) {
-             auto* counts = static_cast<const int64_t*>(states);
-             for (int64_t i = 0; i < n; ++i) {
-               static_cast<bool*>(to[0])[i] = counts[i] >= whole;
-             }
+  run_fold(self, dim, truth_fold(self.dtype(), All), {&out},
+           [size = itemsize(self.dtype())](const void* states, void* const* to, int64_t n) {
+             visit_size(size, [=]<class T>(TypeTag<T>) {
+               auto* found = static_cast<const T*>(states);
+               auto* out = static_cast<bool*>(to[0]);
+               for (int64_t i = 0; i < n; ++i) out[i] = (found[i] != 0) != All;
+             });
            });
 }
 
