@@ -29,9 +29,9 @@ namespace pkg {
 namespace {
 
 constexpr int64_t kTileElements = 4096, kTileRows = 256, kTileColumns = 1024;
-constexpr int64_t kPart = 1 << 16;  // elements, of a reduction that is cut
+constexpr int64_t kPart = 1 << 18;  // bytes, of a reduction that is cut
 constexpr int64_t kStagedPart = 1
-                                << 14;  // where they are brought first, which takes longer
+                                << 16;  // where they are brought first, which takes longer
 constexpr int64_t kFewTiles = 8, kMostParts = 64;
 constexpr int64_t kFewElements = 512;  // of a rectangle: going there costs as much
 constexpr int64_t kNarrow = 16;        // columns that are too few for vectors
@@ -128,8 +128,8 @@ class Walk {
     const int64_t total = kept_count_ * reduced_count_;
     int64_t parts = 1;
     if (tiles < kFewTiles) {
-      parts = std::clamp<int64_t>(total / tiles / (staged_ ? kStagedPart : kPart), 1,
-                                  kMostParts);
+      const int64_t part = (staged_ ? kStagedPart : kPart) / itemsize(fold_.type);
+      parts = std::clamp<int64_t>(total / tiles / part, 1, kMostParts);
       split_outer_ = gathers_ || Places(reduced_).count >= parts;
       if (gathers_) parts = std::min(parts, Places(reduced_).count);
       if (!split_outer_) parts = std::min(parts, last(reduced_).size);
