@@ -143,8 +143,7 @@ class OpBuilder {
     op_.element_cost = nanoseconds;
     return *this;
   }
-  /// Of its first argument it reads a part, so that a call costs what its results do,
-  /// however large that is.
+  /// It reads a part of its first argument, whose size then says nothing of the cost.
   OpBuilder& reads_part() {
     op_.reads_part = true;
     return *this;

@@ -117,7 +117,7 @@ void block(const void* formula, char* const* data, int64_t n) {
 /// The same of one operand and, for each row of it, numbers of its type.
 template <class F, class Out, class T, size_t numbers>
 void block_of_numbers(const void* formula, char* const* data, int64_t n, int64_t rows) {
-  // Of bytes, rows of which are short, the wider vectors are slower.
+  // A row of bytes is few vectors, and of the widest still fewer, which are slower.
   with_isa<sizeof(T) == 1 ? Isa::V3 : Isa::V4>([=] {
     [=]<size_t... k>(std::index_sequence<k...>) {
       const F f = *static_cast<const F*>(formula);

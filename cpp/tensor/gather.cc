@@ -12,6 +12,7 @@
 #include "tensor/gather.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "base/isa.h"

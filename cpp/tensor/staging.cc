@@ -122,6 +122,13 @@ class Tiles {
   alignas(64) char tiles_[kMaxOperands - 1][kTileSize];
 };
 
+// Whether a cell of few columns has as many more rows: where elements are only moved, unless
+// steps between the rows lead to the same places of the first-level cache.
+bool takes_narrow(BlockFunction block, const Walk& walk, size_t across) {
+  constexpr int64_t kSamePlaces = 512;
+  return !block && walk.strides[0][across] % kSamePlaces != 0;
+}
+
 void run_tiles(Plan& plan, const Walk& walk, size_t across) {
   int64_t widest = 1;
   for (size_t k = 0; k < plan.count; ++k) {
@@ -135,7 +142,7 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
   plan.longest = columns;
   Shape step = single_steps(walk);
   step[0] = std::min(walk.sizes[0], columns);
-  const int64_t wide = plan.block ? columns : step[0];
+  const int64_t wide = takes_narrow(plan.block, walk, across) ? step[0] : columns;
   step[across] = std::min(walk.sizes[across], kTileSize / wide / widest);
   const Cells cells(walk, std::move(step));
   for_cells(cells, [&](int64_t begin, int64_t end) {
@@ -149,8 +156,11 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
 // Whether rows are long enough for tiles; where elements are only moved, small squares are.
 bool pays_tiles(const Pointwise& kernel, const Walk& walk, size_t across) {
   const int64_t columns = walk.sizes[0], rows = walk.sizes[across];
-  return columns >= kShortRow ||
-         (!kernel.block && columns >= 2 && rows >= 2 && columns * rows >= kLeastTile);
+  if (columns >= kShortRow) return true;
+  const bool narrow = takes_narrow(kernel.block, walk, across) &&
+                      walk.strides[0][0] == itemsize(kernel.parts[0].type);
+  const int64_t least = narrow ? 2 : 8;
+  return !kernel.block && columns >= least && rows >= least && columns * rows >= kLeastTile;
 }
 
 // Dense operands and numbers need no walk.

@@ -82,3 +82,17 @@ def test_layers_start_within_the_bounds_of_their_inputs():
             assert 0.8 * bound < np.abs(p.detach().numpy()).max() <= bound
     table = nn.Embedding(100, 100).weight.detach().numpy()
     assert table.std() == pytest.approx(1.0, rel=0.05)
+
+
+@pytest.mark.parametrize("norm_type", [1.0, 2.0, 3.0, 30.0, 100.0, float("inf")])
+def test_a_norm_whose_powers_leave_the_range_of_numbers(norm_type):
+    for size in (1e-200, 1e-5, 1.0, 1e4, 1e200):
+        for count in (1, 3):
+            p = [pkg.zeros(1, dtype=pkg.float64).requires_grad_() for _ in range(count)]
+            for one in p:
+                one.grad = pkg.tensor([size], dtype=pkg.float64)
+            want = size * count ** (1 / norm_type)
+            norm = nn.utils.clip_grad_norm_(p, 1.0, norm_type)
+            assert norm.item() == pytest.approx(want, rel=1e-14)
+            clipped = size * min(1.0, 1 / (want + 1e-6))
+            assert p[0].grad.item() == pytest.approx(clipped, rel=1e-14)

@@ -40,7 +40,8 @@ def same(a, b) -> bool:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_both_are_those_of_amin_and_amax(dtype):
     rng = np.random.default_rng(2)
-    shapes = [(1, 1), (3, 7), (16, 33), (130, 64), (5, 20_000), (20_000, 5), (2, 70_001)]
+    shapes = [(1, 1), (3, 7), (16, 33), (130, 64), (5, 20_000), (20_000, 5)]
+    shapes.append((2, 70_001))
     for level in every_level():
         for shape in shapes:
             x = pkg.tensor(rng.standard_normal(shape) * 40).to(getattr(pkg, dtype))
@@ -48,7 +49,7 @@ def test_both_are_those_of_amin_and_amax(dtype):
                 x[0, shape[1] // 2] = float("nan")
                 x[1, 0], x[1, 1] = float("inf"), float("-inf")
             for layout, t in laid_out(x):
-                for dim in (None, 0, 1, -1):
+                for dim in (None, 0, -1):
                     for keepdim in (False, True):
                         low, high = pkg.aminmax(t, dim=dim, keepdim=keepdim)
                         where = (level, shape, layout, dim, keepdim)
@@ -60,18 +61,18 @@ def test_both_are_those_of_amin_and_amax(dtype):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_every_number_of_16_bits(dtype):
     """They are compared by their bits: each with a number on either side of it."""
-    bits = pkg.tensor(np.arange(65_536).astype(np.int32))
     if dtype == "float16":
         x = pkg.tensor(np.arange(65_536, dtype=np.uint16).view(np.float16))
     else:
         wide = (np.arange(65_536, dtype=np.uint32) << 16).view(np.float32)
         x = pkg.tensor(wide).to(pkg.bfloat16)
-    assert len(bits) == len(x)
     rng = np.random.default_rng(3)
     wide = x.double().numpy()
     for _ in every_level():
-        for n in (2, 5, 40, 100):
-            rows = np.stack([wide] + [rng.permutation(wide) for _ in range(n - 1)], 1)
+        for n in (2, 5, 70):
+            others = rng.choice(wide[~np.isnan(wide)], (len(wide), n))
+            rows = np.where(np.arange(n) == n // 2, wide[:, None], others)
+            rows = rows[:: 1 if n < 9 else 17]
             t = pkg.tensor(rows).to(x.dtype)
             for given, axis in ((t, 1), (t.t().contiguous(), 0)):
                 low, high = pkg.aminmax(given, dim=axis)

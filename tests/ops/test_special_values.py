@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pkg
+from levels import every_level
 from pkg.nn import functional as F
 
 nan, inf = float("nan"), float("inf")

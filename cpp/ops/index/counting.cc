@@ -59,6 +59,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("_search(Tensor sorted_sequence, Tensor values, bool right) -> Tensor")
       .doc("Where values belong in a sorted vector: before equals, or after (right).")
+      .reads_part()
       .non_differentiable()
       .shape(search_rule);
   m.def("_among(Tensor elements, Tensor sorted_tests) -> Tensor")

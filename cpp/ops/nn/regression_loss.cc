@@ -22,7 +22,8 @@ struct Entropy {
   auto operator()(auto x, auto t) const {
     using T = decltype(x);
     const auto cut = [](T y) { return y < T(-100) ? T(-100) : y; };
-    return (t - 1) * cut(vec::log1p(-x)) - t * cut(vec::log(x));
+    // Said, or vectors and what is left of them would each take another product into it.
+    return std::fma(t - 1, cut(vec::log1p(-x)), -(t * cut(vec::log(x))));
   }
   static auto rest(auto x, auto t) {
     PKG_CHECK(false, RuntimeError,

@@ -2,6 +2,7 @@
 // kernels/cpu/nn/optim.cc: optimiser steps, one pass over each parameter's memory.  The ops
 // (ops/nn/optim.cc) are plain functions, so this file waits for the memory that it writes.
 #include <cmath>
+#include <vector>
 
 #include "base/isa.h"
 #include "dispatcher/checks.h"
@@ -184,16 +185,28 @@ TensorList adam_step(const TensorList& params, const TensorList& grads,
   return params;
 }
 
+// Of the parts of a vector.
+double norm_of_norms(const std::vector<double>& norms, double p) {
+  double largest = 0;
+  for (double norm : norms) largest = norm > largest || std::isnan(norm) ? norm : largest;
+  if (!(largest > 0) || std::isinf(largest) || std::isinf(p)) return largest;
+  const auto root_of_sum = [&](double unit) {
+    double sum = 0;
+    for (double norm : norms) sum += std::pow(norm / unit, p);
+    return std::pow(sum, 1 / p) * unit;
+  };
+  // Only where powers leave the range of double: a unit costs a rounding.
+  const double total = root_of_sum(1);
+  return std::isnormal(total) && std::isnormal(std::pow(largest, p)) ? total
+                                                                     : root_of_sum(largest);
+}
+
 Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type) {
   PKG_CHECK(norm_type > 0, ValueError, "[_clip_grad_norm_] expected norm_type > 0, got ",
             norm_type, ".");
-  double total = 0;
-  for (const Tensor& grad : grads) {
-    const double part = norm_of(grad.wait(), norm_type);
-    if (std::isinf(norm_type)) total = part > total || std::isnan(part) ? part : total;
-    else total += std::pow(part, norm_type);
-  }
-  if (!std::isinf(norm_type)) total = std::pow(total, 1 / norm_type);
+  std::vector<double> norms;
+  for (const Tensor& grad : grads) norms.push_back(norm_of(grad.wait(), norm_type));
+  const double total = norm_of_norms(norms, norm_type);
   const double scale = max_norm / (total + 1e-6);
   // Not `scale < 1`, so that a NaN norm shows in the gradients as in PyTorch.
   for (size_t i = 0; !(scale >= 1) && i < grads.size(); ++i) {

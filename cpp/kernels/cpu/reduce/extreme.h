@@ -25,8 +25,8 @@ struct AsSize {
     return std::abs(x);
   }
 };
-/// or, of the bits of 16-bit floats, integers in the same order; NaN is beyond all numbers.
-/// The parameter is the bits of infinity.
+/// or, of the bits of 16-bit floats, integers in the same order, in which -0 is before 0 and
+/// NaN beyond all numbers.  The parameter is the bits of infinity.
 template <bool Max>
 struct AsKey {
   static constexpr int16_t kSize = 0x7fff, kNan = Max ? 0x7fff : -0x8000;

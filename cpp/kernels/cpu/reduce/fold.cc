@@ -29,9 +29,8 @@ namespace pkg {
 namespace {
 
 constexpr int64_t kTileElements = 4096, kTileRows = 256, kTileColumns = 1024;
-constexpr int64_t kPart = 1 << 18;  // bytes, of a reduction that is cut
-constexpr int64_t kStagedPart = 1
-                                << 16;  // where they are brought first, which takes longer
+// Bytes of a reduction that is cut, and of one whose elements are brought first.
+constexpr int64_t kPart = 1 << 18, kStagedPart = 1 << 16;
 constexpr int64_t kFewTiles = 8, kMostParts = 64;
 constexpr int64_t kFewElements = 512;  // of a rectangle: going there costs as much
 constexpr int64_t kNarrow = 16;        // columns that are too few for vectors

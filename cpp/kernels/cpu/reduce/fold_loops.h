@@ -22,10 +22,10 @@ namespace pkg {
 
 inline constexpr int64_t kLaneBytes = 128;  // of what is combined side by side
 
-/// combine(f(0), f(1), ...) of n >= kLaneBytes / sizeof(T), in four vectors of lanes: a combination does not wait for
-/// the one before, and memory is read in order, which twice as many bytes a second can be as
-/// from four places.  What is left over is in the last lanes, of which some were seen; those
-/// count as `identity`.
+/// What f(0) to f(n - 1) combine to in each of kLaneBytes / sizeof(T) lanes, which are no more
+/// than n: a combination does not wait for the one before, and memory is read in order, which
+/// twice as many bytes a second can be as from four places.  What is left over is in the last
+/// lanes; those of them that were seen count as `identity`.
 template <class T, class F, class Combine>
 [[gnu::always_inline]] inline void in_lanes(T* all, int64_t n, T identity, F f,
                                             Combine combine) {

@@ -16,8 +16,9 @@
 
 namespace pkg {
 
-inline constexpr int64_t kScanLines = 1024;  // at most, of a tile of lines side by side
-inline constexpr int64_t kScanChains = 4;    // of any other
+inline constexpr int64_t kScanLines = 1024;  // of a tile, at most
+inline constexpr int64_t kScanChains =
+    4;  // that are walked at once, not being side by side
 
 /// Element i of line j is x[k][i * x_place[k] + j * x_line[k]], and so for the results y,
 /// in elements of the type that is computed in.
