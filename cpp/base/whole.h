@@ -19,10 +19,13 @@ inline bool fits_whole(int64_t x) { return (x < kMostWhole) & (x > -kMostWhole);
 inline bool fits_whole(double x) { return std::abs(x) < double(kMostWhole); }
 
 inline double to_double(int64_t x) {
-  return std::bit_cast<double>(x + std::bit_cast<int64_t>(kWholeBits)) - kWholeBits;
+  // Of any number a sum is made, before it is known whether one fits: so it may wrap.
+  return std::bit_cast<double>(uint64_t(x) + std::bit_cast<uint64_t>(kWholeBits)) -
+         kWholeBits;
 }
 inline int64_t to_int64(double whole) {
-  return std::bit_cast<int64_t>(whole + kWholeBits) - std::bit_cast<int64_t>(kWholeBits);
+  return int64_t(std::bit_cast<uint64_t>(whole + kWholeBits) -
+                 std::bit_cast<uint64_t>(kWholeBits));
 }
 
 }  // namespace pkg

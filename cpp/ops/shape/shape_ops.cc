@@ -173,7 +173,7 @@ struct Place {
       : dim(size_t(wrap_dim("select", dim_in, int64_t(sizes.size())))), index(index_in) {
     PKG_CHECK(!sizes.empty(), IndexError, "[select] cannot be applied to a 0-dim tensor.");
     const int64_t size = sizes[dim];
-    PKG_CHECK(index >= -size && index < size, IndexError, "index ", index,
+    PKG_CHECK(size > 0 && index >= -size && index < size, IndexError, "index ", index,
               " is out of bounds for dimension ", dim, " with size ", size);
     if (index < 0) index += size;
   }

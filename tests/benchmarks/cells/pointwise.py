@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recipes: ops of single elements."""
 
-from .recipe import ALL, FLOATS, INTS, NO_BOOL, VECTOR, recipe
+from .recipe import ALL, FLOATS, INTS, NO_BOOL, SHORT, VECTOR, recipe
 
 BOTH = {"numpy": "np.{np}(x)"}
 TWO = {"numpy": "np.{np}(x, y)", "broadcasts": True}
@@ -53,6 +53,8 @@ BINARY = [
            dims="A=4/25/100 B=8/20/100 C=16/200/400", grads="x y"),
     recipe(FAMILY, "add sub mul div", "T.{op}(x, y)", "x:ABC y:=BK:positive",
            dims="A=4/25/100 B=8/20/100 C=16/200/400 K=1", grads="x y"),
+    recipe(FAMILY, "add mul maximum eq", "T.{op}(x, y)", "x:RC y:RC", dims=SHORT,
+           dtypes=ALL, broadcasts=True),
     recipe(FAMILY, "add sub", "T.{op}(x, y, alpha=2)", "x:RC y:RC", dtypes=NO_BOOL,
            grads="x y"),
     recipe(FAMILY, "max.other min.other", "T.{op}(x, y)", "x:RC y:RC", dtypes=ALL,

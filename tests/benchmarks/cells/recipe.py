@@ -24,6 +24,7 @@ LAYOUTS = ("transposed", "stepped", "broadcast")
 MATRIX = "R=16/250/2000 C=32/400/2000"
 TALL = "R=64/12500/500000 C=8"
 FLAT = "R=8 C=64/12500/500000"
+SHORT = "R=20/2500/100000 C=40"  # rows that are no whole number of vectors
 VECTOR = "N=512/100000/4000000"
 IMAGE = "A=8/16/64 B=8/32/100 C=8/200/625"
 

@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recipes: reductions, scans, softmax and what else goes along a dimension."""
 
-from .recipe import ALL, FLAT, FLOATS, IMAGE, MATRIX, NO_BOOL, TALL, VECTOR, recipe
+from .recipe import (
+    ALL,
+    FLAT,
+    FLOATS,
+    IMAGE,
+    MATRIX,
+    NO_BOOL,
+    SHORT,
+    TALL,
+    VECTOR,
+    recipe,
+)
 
 FAMILY = "reductions"
-SHAPES = (MATRIX, TALL, FLAT)
+SHAPES = (MATRIX, TALL, FLAT, SHORT)
 ALONG = ("T.{op}(x)", "T.{op}(x, 0)", "T.{op}(x, 1)")
 DIMS = ("T.{op}(x, 0)", "T.{op}(x, 1)")
 BLOCKS = ("T.{op}(x, (0, 2))", "T.{op}(x, (1, 2))", "T.{op}(x, 1)")
