@@ -9,17 +9,18 @@
 namespace pkg {
 namespace {
 
-constexpr int64_t kMostWide = 1024;                    // columns of a strip
-constexpr int64_t kLongColumn = 512, kLeastWide = 32;  // what a strip of long ones has
-// Of 16 bits many more: each row of a strip is converted by itself, and shares a line of
-// cache with the next strip.  So many elements lie in the second cache, or beside it.
-constexpr int64_t kLeastWideSixteens = 128, kLeastRoomSixteens = 1 << 18;
+constexpr int64_t kMostWide = 1024;  // columns of a strip
+// What a strip of long columns has: less of a row is slow to read.  Of 16 bits, each row of
+// which is converted by itself, so many elements lie in the second cache, or beside it.
+constexpr int64_t kLongColumn = 512, kLeastWide = 128, kLeastRoomSixteens = 1 << 18;
 constexpr int64_t kDepth = 32;  // terms added up in one go
+// Elements of a strip: of whole rows memory is read in order, which saves more than the first
+// cache does.
+constexpr int64_t kRoom = 1 << 16;
 
 // A tensor as (outer, length, inner), the middle one being `dim`.
 struct Columns {
   int64_t outer = 1, length, inner = 1;
-  int64_t room = 8192;  // elements of a strip
   bool sixteens;
   Columns(const Shape& sizes, int64_t dim, DType dtype)
       : length(sizes[size_t(dim)]), sixteens(is_reduced(dtype)) {
@@ -28,9 +29,11 @@ struct Columns {
       if (d > dim) inner *= sizes[size_t(d)];
     }
   }
-  // Columns of a strip, which stays in the second cache in full and mostly in the first.
+  // Columns of a strip.  There are some for each thread.
   int64_t wide() const {
-    const int64_t fit = room / length / 64 * 64;
+    constexpr int64_t kStrips = 8;
+    const int64_t share = outer * inner / kStrips / 64 * 64;
+    const int64_t fit = std::min(kRoom / length / 64 * 64, share);
     return std::min(inner, std::clamp<int64_t>(fit, least(), kMostWide));
   }
 
@@ -38,8 +41,7 @@ struct Columns {
   int64_t least() const {
     if (length <= kLongColumn) return 64;
     if (!sixteens) return kLeastWide;
-    return std::clamp<int64_t>(kLeastRoomSixteens / length / 16 * 16, 16,
-                               kLeastWideSixteens);
+    return std::clamp<int64_t>(kLeastRoomSixteens / length / 16 * 16, 16, kLeastWide);
   }
 };
 
@@ -165,6 +167,7 @@ inline void softmax_strip(Strip<const T> x, Strip<T> y, int64_t rows, int64_t w,
   }
 }
 
+// x may be y.
 template <class T>
 inline void gradient_strip(Strip<const T> g, Strip<const T> y, Strip<T> x, int64_t rows,
                            int64_t w, bool logarithm) {
@@ -184,8 +187,10 @@ inline void gradient_strip(Strip<const T> g, Strip<const T> y, Strip<T> x, int64
     const T *gs = g.row(i), *ys = y.row(i);
     T* to = x.row(i);
     if (logarithm) {
+#pragma GCC ivdep
       for (int64_t j = 0; j < w; ++j) to[j] = gs[j] - vec::exp(ys[j]) * total[j];
     } else {
+#pragma GCC ivdep
       for (int64_t j = 0; j < w; ++j) to[j] = ys[j] * (gs[j] - total[j]);
     }
   }
@@ -209,14 +214,13 @@ void for_strips(const Columns& of, M make, F f) {
 
 template <class T>
 struct Buffers {
-  RunBuffer<T> first, second, result;
+  RunBuffer<T> gradient, result;  // the latter for what comes of both, too
 };
 
 void softmax_kernel(Tensor& out, const Tensor& self, int64_t dim, bool logarithm) {
   if (out.numel() == 0) return;
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
-    Columns of(self.sizes(), dim, out.dtype());
-    if (of.sixteens) of.room *= 2;  // long rows convert faster
+    const Columns of(self.sizes(), dim, out.dtype());
     const ColumnsIn<T> in(self, of, dim);
     const ColumnsOut<T> to(out, of);
     const int64_t room = of.wide() * of.length;
@@ -242,12 +246,11 @@ void softmax_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& resu
     const int64_t room = of.wide() * of.length;
     const auto make = [&] {
       return Buffers<T>{RunBuffer<T>(g_in.staged() ? room : 0),
-                        RunBuffer<T>(y_in.staged() ? room : 0),
-                        RunBuffer<T>(to.staged() ? room : 0)};
+                        RunBuffer<T>(y_in.staged() || to.staged() ? room : 0)};
     };
     for_strips(of, make, [&](int64_t outer, int64_t from, int64_t w, Buffers<T>& b) {
-      const Strip<const T> g = g_in.strip(outer, from, of.length, w, b.first.data());
-      const Strip<const T> y = y_in.strip(outer, from, of.length, w, b.second.data());
+      const Strip<const T> g = g_in.strip(outer, from, of.length, w, b.gradient.data());
+      const Strip<const T> y = y_in.strip(outer, from, of.length, w, b.result.data());
       const Strip<T> x = to.strip(outer, from, w, b.result.data());
       with_isa([=, rows = of.length] { gradient_strip<T>(g, y, x, rows, w, logarithm); });
       to.put(outer, from, w, b.result.data());
