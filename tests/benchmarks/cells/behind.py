@@ -44,8 +44,12 @@ REASONS: dict[tuple[str, str], str] = {
     },
     ("PyTorch", "grad(T.prod("): "products before and after each element, in double, "
     "each waiting for the one before it; PyTorch divides where there is no zero",
-    ("PyTorch", "T.prod("): "multiplied in double, as a part may overflow where the "
-    "whole does not; PyTorch multiplies in float32",
+    **{
+        ("PyTorch", f"T.prod( ... {dtype}"): "multiplied in double, as a part may "
+        "overflow where the whole does not; PyTorch multiplies in float32"
+        for dtype in FLOATS
+        if dtype != "float64"
+    },
     (
         "PyTorch",
         "_( ... x 250x400 | float64 | x stepped",
@@ -71,8 +75,34 @@ REASONS: dict[tuple[str, str], str] = {
         "16 bits into a buffer"
         for dtype in ("bfloat16", "float16")
     },
-    ("PyTorch", "T.aminmax(x)"): "amin and amax, each of which reads all: amin alone "
-    "takes half of the time",
+    **{
+        (
+            "NumPy",
+            f"T.{op}(",
+        ): "NumPy's zeros are pages that the system clears at "
+        "the first touch, one for each row: np.zeros of this size takes 40 us"
+        for op in ("eye", "diag")
+    },
+    (
+        "NumPy",
+        "x.t().reshape(-1) ... x transposed",
+    ): "two calls that make views: 0.17 us, NumPy's 0.14",
+    ("PyTorch", "_( ... x 2000x2000 ... x stepped"): "what is stepped and written in "
+    "place is gathered (half of the time, which waits for memory), computed and "
+    "scattered (a quarter)",
+    ("PyTorch", "F.embedding( ... x transposed"): "rows of a table that lies the other "
+    "way round are picked from as many lines of memory as they have elements: 0.96 of "
+    "the time",
+    ("PyTorch", "T.index_put( ... y stepped"): "values with gaps are gathered first, a "
+    "third of the time",
+    **{
+        (
+            "PyTorch",
+            f"T.{op}(x, 1) | x 8x500000 ... bfloat16",
+        ): "16 bits that lie "
+        "apart are gathered, a third of the time, and compared in float32"
+        for op in ("cummax", "cummin")
+    },
     ("PyTorch", "T.randperm("): "a third of the time puts places into groups, another "
     "draws numbers that do not depend on threads",
     ("PyTorch", "x.index_add_( ... bfloat16"): "short rows are widened, added to and "
