@@ -161,7 +161,7 @@ void Engine::reserve(std::span<const Ref<Job>> jobs) {
 void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs) {
   if (inputs.empty()) return ready(std::move(jobs));
   const Ref<Event> all = submit({}, inputs, {.name = "inputs", .call_site = std::string()});
-  all->when_done([this, jobs = std::move(jobs), event = all.get()]() mutable {
+  all->when_done([this, jobs = std::move(jobs), event = all]() mutable {
     if (const std::exception_ptr error = event->error()) {
       const std::string text = text_of(error);
       for (const Ref<Job>& job : jobs) {

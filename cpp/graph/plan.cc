@@ -160,7 +160,7 @@ bool Recorder::record(const Operator& op, Stack& stack) {
     wrote_ = true;
     for_each_tensor(stack.args[i], [&](const Tensor& t) { own_written(op, t); });
   }
-  const Kernel* own = node_ ? kernels_->of(node_, node_->name, op) : nullptr;
+  const Kernel* own = node_ && kernels_ ? kernels_->of(node_, node_->name, op) : nullptr;
   const Kernel& kernel = own ? *own : op.kernel(DispatchKey::CPU);
   if (definition.kind == OpKind::Structured && kernel.compute) {
     structured(op, kernel, stack);

@@ -40,7 +40,13 @@ void* operator new(size_t size) { return allocate(size, 16); }
 void* operator new(size_t size, std::align_val_t alignment) {
   return allocate(size, size_t(alignment));
 }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return allocate(size, 16);
+  } catch (const std::bad_alloc&) { return nullptr; }
+}
 void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
 void operator delete(void* memory, size_t) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { release(memory); }
