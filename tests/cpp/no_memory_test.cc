@@ -37,6 +37,10 @@ void release(void* memory) {
 }  // namespace
 
 void* operator new(size_t size) { return allocate(size, 16); }
+// Those of a sanitizer do not call the one above.
+void* operator new[](size_t size) { return allocate(size, 16); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete[](void* memory, size_t) noexcept { release(memory); }
 void* operator new(size_t size, std::align_val_t alignment) {
   return allocate(size, size_t(alignment));
 }
