@@ -103,3 +103,23 @@ def test_nothing_has_no_extremes():
         pkg.amin(pkg.zeros(0))
     low, high = pkg.aminmax(pkg.zeros(0, 3), dim=1)
     assert low.shape == high.shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_both_of_seven_dimensions_on_one_thread_and_on_two(dtype):
+    rng = np.random.default_rng(4)
+    before = pkg.get_num_threads()
+    shapes = [(2, 3, 2, 5, 3, 2, 60), (2, 1, 3, 2, 9_000, 1, 2), (3, 2, 0, 2, 1, 2, 2)]
+    for shape in shapes:
+        x = pkg.tensor(rng.integers(0, 2, shape)).to(getattr(pkg, dtype))
+        turned = x.permute(*rng.permutation(7).tolist())
+        for dim in range(-7, 7):
+            if turned.shape[dim] == 0:
+                continue
+            a = turned.double().numpy()
+            for threads in (1, 2):
+                pkg.set_num_threads(threads)
+                low, high = pkg.aminmax(turned, dim=dim)
+                np.testing.assert_array_equal(low.double().numpy(), a.min(dim))
+                np.testing.assert_array_equal(high.double().numpy(), a.max(dim))
+    pkg.set_num_threads(before)

@@ -126,6 +126,38 @@ def test_small_tensors_depending_on_pending_ones():
     assert small.is_ready()
 
 
+LOOKUPS = {
+    "index": lambda table, places: table[places],
+    "rows": lambda table, places: table.reshape(1_000, -1)[places],
+    "gather": lambda table, places: pkg.gather(table, 0, places),
+    "take": pkg.take,
+    "index_select": lambda table, places: pkg.index_select(table, 0, places),
+    "embedding": lambda table, places: pkg.nn.functional.embedding(
+        places, table.reshape(1_000, -1)
+    ),
+    "searchsorted": pkg.searchsorted,
+}
+
+
+@pytest.mark.parametrize("name", LOOKUPS)
+def test_a_few_elements_of_a_large_table_are_read_by_the_caller(name):
+    """Nothing that is handed to the workers is done while they wait at the gate."""
+    table, places = pkg.zeros(20_000_000, dtype=pkg.uint8), pkg.tensor([3, 1, 999])
+    if name == "searchsorted":
+        places = places.to(table.dtype)
+    gate = threading.Event()
+    waiting = [pkg.scheduler.submit(gate.wait) for _ in range(pkg.get_num_threads())]
+    try:
+        handed_over = not heavy(steps=1).is_ready()
+        here = LOOKUPS[name](table, places).is_ready()
+    finally:
+        gate.set()
+    for event in waiting:
+        event.wait()
+    # Not before: an assertion that fails prints tensors, for which it would wait.
+    assert handed_over and here
+
+
 def fail_here():
     """Builds work whose kernel fails: an index that only the kernel can see."""
     weight = heavy(steps=6)

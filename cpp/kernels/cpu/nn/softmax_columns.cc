@@ -29,7 +29,7 @@ struct Columns {
       if (d > dim) inner *= sizes[size_t(d)];
     }
   }
-  // Columns of a strip.  There are some for each thread.
+  // Columns of a strip: fewer than would fit where there were too few strips for threads.
   int64_t wide() const {
     constexpr int64_t kStrips = 8;
     const int64_t share = outer * inner / kStrips / 64 * 64;
