@@ -205,7 +205,7 @@ inline const Op<Three(const Tensor&, const Tensor&, const Tensor&, const Tensor&
 inline const Op<Three(const Tensor&, int64_t, const Tensor&, const Tensor&, double,
                       bool)> normalise_rows{"_layer_norm"};
 inline const Op<Three(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const
-                      Tensor&, int64_t, bool)>
+                      Tensor&, int64_t, bool, bool)>
     normalise_rows_backward{"_layer_norm_backward"};
 inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, const std::string&)>
     cross_entropy_rows{"_cross_entropy"};

@@ -4,8 +4,8 @@
 Cells are generated: each public op x its calls x sizes x dtypes x layouts x passes x
 threads, from the recipes of cells/.  There are too many for one run, so ``--cells N``
 of them are drawn by ``--seed``, from every op as many.  A cell is run again by its
-name: ``--only TEXT`` takes all whose name has the text.  ``--page FILE`` writes the
-page.
+name: ``--only TEXT`` takes all whose name has the text.  ``--sizes drawn`` takes sizes
+that nobody chose, between those of the recipes.  ``--page FILE`` writes the page.
 """
 
 import argparse
@@ -136,6 +136,12 @@ def parsed():
         metavar="TEXT",
         help="cells whose names have the text, or of this op",
     )
+    parser.add_argument(
+        "--sizes",
+        choices=("listed", "drawn"),
+        default="listed",
+        help="those of the recipes, or drawn by the seed from between them",
+    )
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--worst", type=int, default=30, help="how many are printed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the rows")
@@ -161,7 +167,8 @@ def main():
         kept = json.loads(options.source.read_text())
         report.show(kept, options)
         return 0
-    cells = selected(cover.population(threads), options)
+    drawn_by = options.seed if options.sizes == "drawn" else ""
+    cells = selected(cover.population(threads, drawn_by), options)
     if options.list:
         for those in cells.values():
             print(*(c.name for c in those), sep="\n")

@@ -93,8 +93,9 @@ TensorList row_gradient(const GradContext& g) {
   const Tensor &mean = g.result(1), &scale = g.result(2);
   const auto length = g.arg<int64_t>(1);
   const bool centred = g.arg<bool>(5);
+  const bool sums = g.needs(2) || g.needs(3);
   const auto [x, w, b] = normalise_rows_backward(g.grad(), self, mean, scale, weight,
-                                                 length, centred);
+                                                 length, centred, sums);
   TensorList grads(3);
   if (g.needs(0)) grads[0] = x;
   if (g.needs(2)) grads[1] = in_dtype(reshape(w, g.shape(2)), g.specs[2].dtype);
@@ -151,22 +152,22 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("self weight result1 result2", row_gradient);
   m.def("_layer_norm_backward(Tensor grad, Tensor self, Tensor mean, Tensor scale, "
-        "Tensor? weight, int length, bool centred) -> (Tensor, Tensor, Tensor)")
-      .doc(
-          "Gradients of _layer_norm for self and, if there is a weight, for it and the bias.")
+        "Tensor? weight, int length, bool centred, bool sums) -> (Tensor, Tensor, Tensor)")
+      .doc("Gradients of _layer_norm for self and, if there is a weight and `sums` is true, "
+           "for it and the bias.")
       .dtypes("grad", kFloatDTypes)
       .dtypes("self", kFloatDTypes)
       .non_differentiable()
       .element_cost(1.5)
       .shape([](const Tensor& grad, const Tensor& self, const Tensor& mean,
-                const Tensor& scale, const Tensor& weight, int64_t length,
-                bool) -> std::array<Spec, 3> {
+                const Tensor& scale, const Tensor& weight, int64_t length, bool,
+                bool sums) -> std::array<Spec, 3> {
         check_gradient(grad, self.sizes());
         const int64_t count = row_spec(self, length).sizes[0];
         check_count("mean", mean, count);
         check_count("scale", scale, count);
         check_weight("weight", weight, self, length);
-        const int64_t each = weight.defined() ? weight.numel() : 0;
+        const int64_t each = weight.defined() && sums ? weight.numel() : 0;
         const Spec row{Shape{each}, self.dtype(), self.device()};
         return {self.spec(), row, row};
       });

@@ -119,16 +119,70 @@ void clear_side(const Tensor& out, int64_t k) {
                });
 }
 
-// Zero on one side of a diagonal of the last two dimensions.
+// Rows and columns [from, past) of matrices.
+Tensor part_of(const Tensor& t, int64_t row, int64_t past_row, int64_t column,
+               int64_t past_column) {
+  Shape sizes = t.sizes();
+  const size_t r = sizes.size() - 2, c = sizes.size() - 1;
+  sizes[r] = std::max<int64_t>(0, past_row - row);
+  sizes[c] = std::max<int64_t>(0, past_column - column);
+  return alias(t, sizes, t.strides(),
+               t.offset() + row * t.strides()[r] + column * t.strides()[c]);
+}
+
+// Where a triangle's elements are: beyond these rows and columns all is zero.
+struct Bounds {
+  int64_t row, past_row, column, past_column;
+  // Within them what is not kept as a whole: rows and columns that the diagonal crosses.
+  int64_t cut_row, cut_past_row, cut_column, cut_past_column;
+
+  Bounds(bool lower, int64_t rows, int64_t columns, int64_t k) {
+    row = lower ? std::clamp<int64_t>(-k, 0, rows) : 0;
+    past_row = lower ? rows : std::clamp<int64_t>(columns - k, 0, rows);
+    column = lower ? 0 : std::clamp<int64_t>(k, 0, columns);
+    past_column = lower ? std::clamp<int64_t>(rows + k, 0, columns) : columns;
+    cut_row = lower ? row : std::clamp<int64_t>(column - k + 1, row, past_row);
+    cut_past_row = lower ? std::clamp<int64_t>(past_column - 1 - k, row, past_row)
+                         : past_row;
+    cut_column = lower ? std::clamp<int64_t>(row + k + 1, column, past_column) : column;
+    cut_past_column =
+        lower ? past_column : std::clamp<int64_t>(past_row - 1 + k, column, past_column);
+  }
+  int64_t kept() const { return (past_row - row) * (past_column - column); }
+  int64_t cut() const {
+    return (cut_past_row - cut_row) * (cut_past_column - cut_column);
+  }
+};
+
+// Zero on one side of a diagonal of the last two dimensions.  What is zero as a whole is not
+// read, and what is kept as a whole is copied, if at all.
 template <bool Lower>
 void triangle_kernel(Tensor& out, const Tensor& self, int64_t k) {
   if (out.numel() == 0) return;
-  k = std::clamp(k, -out.size(-2) - 1, out.size(-1) + 1);  // farther away nothing changes
-  if (out.is_contiguous() && self.is_contiguous()) {
+  const int64_t rows = out.size(-2), columns = out.size(-1);
+  k = std::clamp(k, -rows - 1, columns + 1);  // farther away nothing changes
+  const Bounds at(Lower, rows, columns, k);
+  const bool mostly_cut = 2 * at.cut() > rows * columns;
+  if (mostly_cut && out.is_contiguous() && self.is_contiguous()) {
     return dense_triangle<Lower>(out, self, k);
   }
-  if (!out.is_same(self)) copy_into(out, self);
-  clear_side<Lower>(out, k);
+  const auto zero = [&out](auto... place) {
+    const Tensor part = part_of(out, place...);
+    if (part.numel() > 0) fill(part, 0);
+  };
+  zero(0, at.row, 0, columns);
+  zero(at.past_row, rows, 0, columns);
+  zero(at.row, at.past_row, 0, at.column);
+  zero(at.row, at.past_row, at.past_column, columns);
+  if (at.kept() == 0) return;
+  if (!out.is_same(self)) {
+    copy_into(part_of(out, at.row, at.past_row, at.column, at.past_column),
+              part_of(self, at.row, at.past_row, at.column, at.past_column));
+  }
+  if (at.cut() == 0) return;
+  const Tensor cut = part_of(out, at.cut_row, at.cut_past_row, at.cut_column,
+                             at.cut_past_column);
+  clear_side<Lower>(cut, k + at.cut_row - at.cut_column);
 }
 Spec triangle_rule(const Tensor& self, int64_t) {
   PKG_CHECK(self.ndim() >= 2, RuntimeError,

@@ -63,10 +63,10 @@ def stale() -> list[str]:
     return sorted(n for n in named - set(public_ops()) if not n.startswith("python."))
 
 
-def population(threads: tuple[int, ...]) -> dict[str, list[Cell]]:
-    """All cells by op, no name twice."""
+def population(threads: tuple[int, ...], seed: str = "") -> dict[str, list[Cell]]:
+    """All cells by op, no name twice; with a seed, their sizes are drawn by it."""
     found = defaultdict(dict)
     for made in recipes():
         for op in made.ops:
-            found[op] |= {cell.name: cell for cell in cells_of(made, op, threads)}
+            found[op] |= {c.name: c for c in cells_of(made, op, threads, seed)}
     return {op: list(cells.values()) for op, cells in found.items()}

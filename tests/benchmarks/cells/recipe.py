@@ -8,6 +8,8 @@ make the same tensor in either (world.py).
 
 from __future__ import annotations
 
+import math
+import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -19,6 +21,9 @@ NO_BOOL = ALL[:-1]
 WIDE = ("float32", "float64", "int64")
 SIZES = ("small", "cache", "memory")
 LAYOUTS = ("transposed", "stepped", "broadcast")
+#: How many sizes are drawn where a recipe lists three, and up to where one is "small".
+DRAWN = 6
+SMALL, CACHED = 8192, 400_000
 
 #: Letters of shapes: sizes by "/" (small/cache/memory), one number for all.
 MATRIX = "R=16/250/2000 C=32/400/2000"
@@ -193,6 +198,29 @@ def sizes_of(dims: str) -> dict[str, dict[str, int]]:
     }
 
 
+def drawn_sizes(
+    dims: str, rng: random.Random
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Sizes between the smallest and the largest of the recipe, each as likely in its
+    logarithm; of R rows and C columns it is their product that lies between."""
+    listed = [sizes for sizes in sizes_of(dims).values()]
+    low, high = listed[0], listed[-1]
+    free = [letter for letter in low if low[letter] != high[letter]]
+
+    def between(least: int, most: int) -> int:
+        return round(math.exp(rng.uniform(math.log(least), math.log(most))))
+
+    for _ in range(DRAWN):
+        sizes = {k: between(low[k], high[k]) if k in free else low[k] for k in low}
+        if free == ["R", "C"]:
+            total = between(low["R"] * low["C"] // 4, high["R"] * high["C"])
+            sizes["C"] = between(1, total)
+            sizes["R"] = total // sizes["C"]
+        cells = math.prod(sizes.values())
+        kind = SIZES[(cells > SMALL) + (cells > CACHED)]
+        yield kind, sizes
+
+
 def layouts_of(made: Recipe) -> Iterator[tuple[str, dict[str, str]]]:
     """Which tensor lies how: all dense, then one of them otherwise."""
     yield "dense", {}
@@ -229,13 +257,19 @@ def used_by(made: Recipe, call: str) -> Recipe:
     return replace(made, args=args, grads=grads)
 
 
-def cells_of(whole: Recipe, op: str, threads: tuple[int, ...]) -> Iterator[Cell]:
-    """Every cell of one op of a recipe."""
+def cells_of(
+    whole: Recipe, op: str, threads: tuple[int, ...], seed: str = ""
+) -> Iterator[Cell]:
+    """Every cell of one op of a recipe; with a seed, of sizes drawn by it."""
     function = op.split(".")[0]
     for call in whole.calls:
         made = used_by(whole, call)
         for dims in made.dims:
-            for size, sizes in sizes_of(dims).items():
+            varied = list(sizes_of(dims).items())
+            if seed and len(varied) > 1:
+                rng = random.Random(f"{seed} {op} {call} {dims}")
+                varied = drawn_sizes(dims, rng)
+            for size, sizes in varied:
                 words = {"op": function, "base": function.rstrip("_"), **sizes}
                 for dtype in made.dtypes:
                     for layout, chosen in layouts_of(made):

@@ -104,6 +104,12 @@ IndexWalk walk_of(const Tensor& table, const Tensor& index, const Tensor& other,
 
 namespace {
 
+// A row stops at the first index that is not in the table.
+void check_done(const IndexWalk& walk, const int64_t* index, int64_t done, int64_t n) {
+  PKG_CHECK(done == n, IndexError, "index ", index[done * walk.inner.index],
+            " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+}
+
 void run_task(const IndexWalk& walk, const int64_t* index, int64_t task, StopCounter& stop,
               IndexRow row) {
   Axis at{0, 0, 0, 0};  // the task's first element
@@ -135,15 +141,26 @@ void run_task(const IndexWalk& walk, const int64_t* index, int64_t task, StopCou
     for (int64_t a = from; a < to; ++a) {
       if (walk.owners == 1 || uint64_t(index[start.index]) - first_slot <= last) {
         const int64_t done = row(start.index, start.table, start.other, n);
-        PKG_CHECK(done == n, IndexError, "index ",
-                  index[start.index + done * walk.inner.index],
-                  " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+        check_done(walk, index + start.index, done, n);
         stop(n);
       }
       start.index += walk.along.index;
       start.table += walk.along.table;
       start.other += walk.along.other;
     }
+  }
+}
+
+// The same of tasks of one row each, which all lie one step apart: to find out where each
+// one starts would take as long as a short row.
+void run_rows(const IndexWalk& walk, const int64_t* index, int64_t begin, int64_t end,
+              StopCounter& stop, IndexRow row) {
+  const Axis& outer = walk.outer[0];
+  const int64_t n = walk.inner.size;
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t done = row(i * outer.index, i * outer.table, i * outer.other, n);
+    check_done(walk, index + i * outer.index, done, n);
+    stop(n);
   }
 }
 
@@ -154,8 +171,11 @@ void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row) {
   const int64_t* values = index.data<int64_t>();
   const int64_t tasks = walk.count * walk.blocks * walk.parts * walk.owners;
   const int64_t grain = std::max<int64_t>(1, kGrain / 4 * tasks / index.numel());
+  const bool one_row_each = walk.outer.size() == 1 && tasks == walk.count &&
+                            walk.along.size == 1 && walk.inner.size <= kMostAtOnce;
   parallel_for(0, tasks, grain, [&](int64_t begin, int64_t end) {
     StopCounter stop;
+    if (one_row_each) return run_rows(walk, values, begin, end, stop, row);
     for (int64_t task = begin; task < end; ++task) run_task(walk, values, task, stop, row);
   });
 }

@@ -7,6 +7,7 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/nn/moments.h"
 #include "kernels/cpu/nn/planes.h"
+#include "kernels/cpu/nn/row_group.h"
 #include "kernels/cpu/sixteen_runs.h"
 #include "tensor/fill.h"
 
@@ -30,6 +31,8 @@ struct Weights {
   int64_t first(int64_t row, int64_t length) const {
     return row * length % period / places;
   }
+  // Whether all rows have the same ones, an element each.
+  bool same_for_all(int64_t length) const { return places == 1 && count() == length; }
   template <class T>
   RunBuffer<T> spread(const Tensor& given, T otherwise) const {
     RunBuffer<T> all(count(), otherwise);
@@ -72,6 +75,23 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
     const auto w_all = weights.spread(plain ? Tensor() : weight, T(1));
     const auto b_all = weights.spread(bias, T(0));
     const int64_t n = rows.length, places = weights.places;
+    if (n <= kGroupedRow && weights.same_for_all(n)) {
+      struct Mine {
+        RowGroup<T> group;
+        RunBuffer<T> x, y;
+      };
+      const auto make = [&] {
+        return Mine{RowGroup<T>(n), RunBuffer<T>(in.room(kGroup)),
+                    RunBuffer<T>(to.room(kGroup))};
+      };
+      return for_row_groups(rows, make, [&](int64_t row, int64_t count, Mine& mine) {
+        T* y = to.run(row * n, mine.y.data());
+        mine.group.normalise(in.run(row * n, count * n, mine.x.data()), count,
+                             plain ? nullptr : w_all.data(), b_all.data(), eps, centred,
+                             mean_to.data() + row, scale_to.data() + row, y);
+        to.put(row * n, count * n, y);
+      });
+    }
     const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, n));
     parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
       RunBuffer<T> x_buffer(in.room(kRun)), y_buffer(to.room(kRun));
@@ -142,8 +162,7 @@ struct Backward {
   int64_t n;
   bool centred;
 
-  // Where each element has its weight; dw and db of the elements grow.  Without weights
-  // dw is null.
+  // Where each element has its weight; dw and db of the elements grow, unless they are null.
   void elements(int64_t row, GradBuffers<T>& b, T* dw, T* db) const {
     const int64_t first = weights.first(row, n);
     const T m = means[row], s = scales[row], *ws = w + first;
@@ -174,7 +193,7 @@ struct Backward {
       T *p = dw ? dw + first + at : nullptr, *q = dw ? db + first + at : nullptr;
       if (!dw) {
         for (int64_t i = 0; i < some; ++i) {
-          dx[i] = s * (g[i] - flat - (x[i] - m) * s * slope);
+          dx[i] = s * (g[i] * v[i] - flat - (x[i] - m) * s * slope);
         }
       } else {
 #pragma omp simd
@@ -187,6 +206,16 @@ struct Backward {
       }
       to.put(row * n + at, some, b.y.data());
     });
+  }
+
+  // The same of short rows that have the same weights.
+  void group(int64_t row, int64_t rows, RowGroup<T>& group, GradBuffers<T>& b, T* dw,
+             T* db) const {
+    const int64_t at = row * n, some = rows * n;
+    T* dx = to.run(at, b.y.data());
+    group.differentiate(grad.run(at, some, b.g.data()), in.run(at, some, b.x.data()), rows,
+                        w, centred, means + row, scales + row, dw, db, dx);
+    to.put(at, some, dx);
   }
 
   // Where a channel has many places; its sums of this row are dw and db.
@@ -225,10 +254,21 @@ struct Backward {
   }
 };
 
+// totals[i]: the sum of part[i] of all parts, for i from begin to end.
+template <class T>
+void add_parts(const T* parts, int64_t number, int64_t count, int64_t begin, int64_t end,
+               double* totals) {
+  std::fill(totals + begin, totals + end, 0.0);
+  for (int64_t part = 0; part < number; ++part) {
+    const T* const of = parts + part * count;
+    for (int64_t i = begin; i < end; ++i) totals[i] += double(of[i]);
+  }
+}
+
 void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
                                 const Tensor& grad, const Tensor& self, const Tensor& mean,
                                 const Tensor& scale, const Tensor& weight, int64_t length,
-                                bool centred) {
+                                bool centred, bool) {
   if (self.numel() == 0) {  // no element has a share in the weights' gradients
     fill(grad_w, Scalar(0));
     fill(grad_b, Scalar(0));
@@ -247,13 +287,22 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
         length, centred};
     const int64_t count = weights.count(), row_weights = weights.of_row(length);
     const auto put = [&](const auto* dw, const auto* db, int64_t parts) {
-      for (int64_t i = 0; i < grad_w.numel(); ++i) {
+      if (grad_w.numel() == 0) return;
+      RunBuffer<double> totals(2 * count);
+      double* const of_w = totals.data();
+      double* const of_b = of_w + count;
+      const int64_t grain = std::max<int64_t>(1, kGrain / parts);
+      parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
+        with_isa([&] {
+          add_parts(dw, parts, count, begin, end, of_w);
+          add_parts(db, parts, count, begin, end, of_b);
+        });
+      });
+      for (int64_t i = 0, at = 0; i < grad_w.numel(); ++i) {
         double a = 0, b = 0;
-        for (int64_t part = 0; part < parts; ++part) {
-          for (int64_t k = 0; k < weights.repeat; ++k) {
-            a += double(dw[part * count + i * weights.repeat + k]);
-            b += double(db[part * count + i * weights.repeat + k]);
-          }
+        for (int64_t k = 0; k < weights.repeat; ++k, ++at) {
+          a += of_w[at];
+          b += of_b[at];
         }
         w_to.data()[i] = T(a);
         b_to.data()[i] = T(b);
@@ -278,21 +327,28 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
     }
     // Blocks of rows sum the weight's gradients apart; their number depends on the shape
     // alone, so that the result does not depend on the threads.
-    const int64_t blocks = std::clamp<int64_t>(rows.count / 16, 1, 16);
+    const int64_t worth = std::max(rows.count / 16, self.numel() / (kGrain / 2));
+    const int64_t blocks = std::clamp<int64_t>(worth, 1, std::min<int64_t>(rows.count, 16));
     const bool weighted = grad_w.numel() > 0;
     RunBuffer<T> sums(weighted ? blocks * 2 * count : 0, T(0));
     T *dw = sums.data(), *db = dw + blocks * count;
     parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
       GradBuffers<T> buffers(g_in, x_in, to);
+      RowGroup<T> group(length);
+      const bool groups = length <= kGroupedRow && weights.same_for_all(length);
       StopCounter stop;
       for (int64_t block = begin; block < end; ++block) {
-        for (int64_t row = rows.count * block / blocks;
-             row < rows.count * (block + 1) / blocks; ++row) {
-          stop(length);
+        const int64_t last = rows.count * (block + 1) / blocks;
+        T* const to_w = weighted ? dw + block * count : nullptr;
+        T* const to_b = db + block * count;
+        for (int64_t row = rows.count * block / blocks; row < last;) {
+          const int64_t some = groups ? std::min(group.most(), last - row) : 1;
+          stop(some * length);
           with_isa([&] {
-            backward.elements(row, buffers, weighted ? dw + block * count : nullptr,
-                              db + block * count);
+            if (groups) backward.group(row, some, group, buffers, to_w, to_b);
+            else backward.elements(row, buffers, to_w, to_b);
           });
+          row += some;
         }
       }
     });

@@ -22,14 +22,13 @@ namespace pkg {
 
 inline constexpr int64_t kLaneBytes = 128;  // of what is combined side by side
 
-/// What f(0) to f(n - 1) combine to in each of kLaneBytes / sizeof(T) lanes, which are no more
-/// than n: a combination does not wait for the one before, and memory is read in order, which
-/// twice as many bytes a second can be as from four places.  What is left over is in the last
-/// lanes; those of them that were seen count as `identity`.
-template <class T, class F, class Combine>
+/// What f(0) to f(n - 1) combine to in each of `lanes` lanes, which are no more than n: a
+/// combination does not wait for the one before, and memory is read in order, which twice as
+/// many bytes a second can be as from four places.  What is left over is in the last lanes;
+/// those of them that were seen count as `identity`.
+template <int64_t lanes, class T, class F, class Combine>
 [[gnu::always_inline]] inline void in_lanes(T* all, int64_t n, T identity, F f,
                                             Combine combine) {
-  constexpr int64_t lanes = kLaneBytes / sizeof(T);
 #pragma GCC unroll 32  // else it is a call of memset, or as slow as one
   for (int64_t i = 0; i < lanes; ++i) all[i] = identity;
   int64_t at = 0;
@@ -74,7 +73,7 @@ inline T sum_of(int64_t n, F f) {
   T sum = 0;
   if (n >= lanes) {
     alignas(64) T sums[lanes];
-    in_lanes(sums, n, T(0), f, [](T a, T b) { return T(a + b); });
+    in_lanes<lanes>(sums, n, T(0), f, [](T a, T b) { return T(a + b); });
     return of_lanes<false, lanes>(sums);
   }
 #pragma omp simd reduction(+ : sum)
@@ -87,7 +86,7 @@ inline T product_of(int64_t n, F f) {
   T product = 1;
   if (n >= lanes) {
     alignas(64) T products[lanes];
-    in_lanes(products, n, T(1), f, [](T a, T b) { return T(a * b); });
+    in_lanes<lanes>(products, n, T(1), f, [](T a, T b) { return T(a * b); });
     return of_lanes<true, lanes>(products);
   }
 #pragma omp simd reduction(* : product)
