@@ -67,6 +67,11 @@ class RunBuffer {
   RunBuffer(int64_t n, T value) : RunBuffer(n) { std::fill_n(data_, n, value); }
   RunBuffer(RunBuffer&& other) noexcept
       : bytes_(other.bytes_), data_(std::exchange(other.data_, nullptr)) {}
+  RunBuffer& operator=(RunBuffer&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
   ~RunBuffer() {
     if (data_) deallocate(data_, bytes_);
   }

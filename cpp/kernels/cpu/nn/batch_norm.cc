@@ -154,30 +154,33 @@ void gradient_sums(const Planes& shape, const Runs<T>& g, const Runs<T>& x, cons
     return;
   }
   const auto centre = spread_out<T>(shape, [=](int64_t c) { return mean[c]; });
-  Numbers<double> totals(size_t(2 * row));
+  // Samples that are together are one row, of which there may be a part at the end.
+  const int64_t all = shape.samples * row, wide = row * shape.together();
+  Numbers<double> totals(size_t(2 * wide));
   double* total = totals.data();
   const T* middle = centre.data();
   // Wide ones, as memory is read in order, but two where they are worth it.
-  const int64_t columns = std::clamp((row + 1) / 2, kFewColumns, kColumns);
-  const int64_t tiles = (row + columns - 1) / columns;
+  const int64_t columns = std::clamp((wide + 1) / 2, kFewColumns, kColumns);
+  const int64_t tiles = (wide + columns - 1) / columns;
   const int64_t each = std::max<int64_t>(1, columns * shape.samples);
   const int64_t grain = std::max<int64_t>(1, kGrain / each);
   parallel_for(0, tiles, grain, [&](int64_t begin, int64_t end) {
     RunBuffer<T> g_buffer(g.room(columns)), x_buffer(x.room(columns));
     with_isa([&] {
       for (int64_t tile = begin; tile < end; ++tile) {
-        const int64_t at = tile * columns, n = std::min(columns, row - at);
-        double *sum = total + at, *dot = total + row + at;
+        const int64_t at = tile * columns, n = std::min(columns, wide - at);
+        double *sum = total + at, *dot = total + wide + at;
         std::fill_n(sum, n, 0.0);
         std::fill_n(dot, n, 0.0);
         T s[kColumns], d[kColumns];
-        for (int64_t from = 0; from < shape.samples; from += 64) {
+        for (int64_t from = at; from < all; from += 64 * wide) {
           std::fill_n(s, n, T(0));
           std::fill_n(d, n, T(0));
-          for (int64_t i = from; i < std::min(from + 64, shape.samples); ++i) {
-            const T *u = g.run(i * row + at, n, g_buffer.data()),
-                    *v = x.run(i * row + at, n, x_buffer.data());
-            for (int64_t k = 0; k < n; ++k) {
+          for (int64_t i = from; i < std::min(from + 64 * wide, all); i += wide) {
+            const int64_t some = std::min(n, all - i);
+            const T *u = g.run(i, some, g_buffer.data()),
+                    *v = x.run(i, some, x_buffer.data());
+            for (int64_t k = 0; k < some; ++k) {
               s[k] += u[k];
               d[k] += u[k] * (v[k] - middle[at + k]);
             }
@@ -190,11 +193,15 @@ void gradient_sums(const Planes& shape, const Runs<T>& g, const Runs<T>& x, cons
       }
     });
   });
+  for (int64_t i = row; i < wide; ++i) {
+    total[i % row] += total[i];
+    total[wide + i % row] += total[wide + i];
+  }
   for (int64_t c = 0; c < shape.channels; ++c) {
     sums[c] = dots[c] = 0;
     for (int64_t k = c * places; k < (c + 1) * places; ++k) {
       sums[c] += total[k];
-      dots[c] += total[row + k];
+      dots[c] += total[wide + k];
     }
   }
 }

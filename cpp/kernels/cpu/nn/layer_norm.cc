@@ -33,21 +33,41 @@ struct Weights {
   }
   // Whether all rows have the same ones, an element each.
   bool same_for_all(int64_t length) const { return places == 1 && count() == length; }
-  template <class T>
-  RunBuffer<T> spread(const Tensor& given, T otherwise) const {
-    RunBuffer<T> all(count(), otherwise);
-    if (!given.defined()) return all;
-    const Rows<T> in(given);
-    for (int64_t i = 0; i < count(); ++i) all[i] = in.data()[i / repeat];
-    return all;
-  }
 };
+
+// One number for each weight, as they are read: those given, or the same for all.
+template <class T>
+class Spread {
+ public:
+  Spread(const Weights& weights, const Tensor& given, T otherwise) {
+    if (given.defined() && weights.repeat == 1) {
+      rows_.emplace(given);
+      return;
+    }
+    all_ = RunBuffer<T>(weights.count(), otherwise);
+    if (!given.defined()) return;
+    const Rows<T> in(given);
+    for (int64_t i = 0, at = 0; at < weights.count(); ++i, at += weights.repeat) {
+      std::fill_n(all_.data() + at, weights.repeat, in.data()[i]);
+    }
+  }
+  const T* data() const { return rows_ ? rows_->data() : all_.data(); }
+
+ private:
+  std::optional<Rows<T>> rows_;
+  RunBuffer<T> all_;
+};
+
+constexpr int64_t kWholeRow = 1 << 15;  // elements, so that two stay in the second cache
 
 // A row that is one run, which is converted once however often it is walked; else null.
 template <class T>
 const T* whole_row(const Runs<T>& in, int64_t row, int64_t n, T* buffer) {
-  return n <= kRun ? in.run(row * n, n, buffer) : nullptr;
+  return n <= kWholeRow ? in.run(row * n, n, buffer) : nullptr;
 }
+
+// Elements of the buffers for rows of n, or parts of them.
+int64_t room_for(int64_t n) { return n <= kWholeRow ? std::max(n, kRun) : kRun; }
 
 template <class T>
 Moments moments_of_row(const Runs<T>& in, int64_t from, int64_t n, bool centred,
@@ -72,8 +92,7 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
     const RowsOut<T> mean_to(mean), scale_to(scale);
     const bool plain = !weight.defined() && !bias.defined();
     [[maybe_unused]] const bool sixteens = are_sixteens(self, out);
-    const auto w_all = weights.spread(plain ? Tensor() : weight, T(1));
-    const auto b_all = weights.spread(bias, T(0));
+    const Spread<T> w_all(weights, weight, T(1)), b_all(weights, bias, T(0));
     const int64_t n = rows.length, places = weights.places;
     if (n <= kGroupedRow && weights.same_for_all(n)) {
       struct Mine {
@@ -94,7 +113,7 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
     }
     const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, n));
     parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
-      RunBuffer<T> x_buffer(in.room(kRun)), y_buffer(to.room(kRun));
+      RunBuffer<T> x_buffer(in.room(room_for(n))), y_buffer(to.room(room_for(n)));
       StopCounter stop;
       for (int64_t row = begin; row < end; ++row) {
         stop(n);
@@ -147,8 +166,8 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
 template <class T>
 struct GradBuffers {
   RunBuffer<T> g, x, y;
-  GradBuffers(const Runs<T>& grad, const Runs<T>& in, const RunsOut<T>& to)
-      : g(grad.room(kRun)), x(in.room(kRun)), y(to.room(kRun)) {}
+  GradBuffers(const Runs<T>& grad, const Runs<T>& in, const RunsOut<T>& to, int64_t room)
+      : g(grad.room(room)), x(in.room(room)), y(to.room(room)) {}
 };
 
 // With h = (x - mean) * scale and d = grad * weight:
@@ -281,7 +300,7 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
     const Rows<T> mean_in(mean), scale_in(scale);
     const RunsOut<T> to(grad_x);
     const RowsOut<T> w_to(grad_w), b_to(grad_b);
-    const auto w = weights.spread(weight, T(1));
+    const Spread<T> w(weights, weight, T(1));
     const Backward<T> backward{
         g_in,   x_in,   to, weights, w.data(), mean_in.data(), scale_in.data(),
         length, centred};
@@ -313,7 +332,7 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
       double *dw = sums.data(), *db = dw + rows.count * row_weights;
       const int64_t grain = std::max<int64_t>(1, kGrain / 4 / length);
       parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
-        GradBuffers<T> buffers(g_in, x_in, to);
+        GradBuffers<T> buffers(g_in, x_in, to, room_for(length));
         StopCounter stop;
         for (int64_t row = begin; row < end; ++row) {
           stop(length);
@@ -327,13 +346,13 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
     }
     // Blocks of rows sum the weight's gradients apart; their number depends on the shape
     // alone, so that the result does not depend on the threads.
-    const int64_t worth = std::max(rows.count / 16, self.numel() / (kGrain / 2));
+    const int64_t worth = std::max(rows.count / 16, self.numel() / kGrain);
     const int64_t blocks = std::clamp<int64_t>(worth, 1, std::min<int64_t>(rows.count, 16));
     const bool weighted = grad_w.numel() > 0;
     RunBuffer<T> sums(weighted ? blocks * 2 * count : 0, T(0));
     T *dw = sums.data(), *db = dw + blocks * count;
     parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
-      GradBuffers<T> buffers(g_in, x_in, to);
+      GradBuffers<T> buffers(g_in, x_in, to, room_for(length));
       RowGroup<T> group(length);
       const bool groups = length <= kGroupedRow && weights.same_for_all(length);
       StopCounter stop;
