@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/shape/flipping.cc: reversal and rotation: the input's elements in another order.
+#include <cstring>
+
 #include "base/isa.h"
 #include "ops/op.h"
 #include "ops/shape/move_cost.h"
@@ -59,55 +61,95 @@ struct Runs {
   bool dense() const { return to_step == 1 && from_step >= -1 && from_step <= 1; }
 };
 
-// What is captured is copied first: bytes that are written may be anything else.
-template <int64_t step, class T>
-void copy_run(T* to, const T* from, int64_t n) {
-  with_isa([to, from, n] {
-    T* __restrict y = to;
-    const T* __restrict x = step < 0 ? from + 1 - n : from;
-    const int64_t count = n;
-    if constexpr (step < 0)
-      for (int64_t i = 0; i < count; ++i) y[i] = x[count - 1 - i];
-    else
-      for (int64_t i = 0; i < count; ++i) y[i] = x[i * step];
-  });
-}
+// Rows of n elements; from one row to the next it is so many elements, and in `from` from one
+// element to the next `step`, which is -1, 0 or 1.
 template <class T>
-void copy_run(T* to, const T* from, int64_t step, int64_t n) {
-  if (step == -1) copy_run<-1>(to, from, n);
-  else if (step == 1) copy_run<1>(to, from, n);
-  else copy_run<0>(to, from, n);
-}
+struct RowCopy {
+  T* to;
+  const T* from;
+  int64_t n, rows, to_row, from_row, step;
+
+  void run() const {
+    // By value: bytes that are written may be anything else.
+    with_isa([copy = *this] { copy.all_rows(); });
+  }
+
+ private:
+  static constexpr int64_t kFew = 16 / sizeof(T), kMany = 64 / sizeof(T);
+
+  void all_rows() const {
+    if (n < kFew) return columns();
+    if (step == 0) {
+      return each_row([n = n](T* y, const T* x) { std::fill_n(y, n, *x); });
+    }
+    if (n >= kMany) dense_rows<kMany>();
+    else dense_rows<kFew>();
+  }
+  template <class F>
+  void each_row(F f) const {
+    for (int64_t r = 0; r < rows; ++r) f(to + r * to_row, from + r * from_row);
+  }
+  // Column by column, in blocks that stay in cache: rows are too short for a loop.
+  void columns() const {
+    constexpr int64_t kRows = 256;
+    for (int64_t first = 0; first < rows; first += kRows) {
+      const int64_t some = std::min(kRows, rows - first), apart = to_row, next = from_row;
+      for (int64_t i = 0; i < n; ++i) {
+        T* __restrict y = to + first * to_row + i;
+        const T* __restrict x = from + first * from_row + i * step;
+        for (int64_t r = 0; r < some; ++r) y[r * apart] = x[r * next];
+      }
+    }
+  }
+  // By vectors of so many elements, of which the last one may begin in the one before.
+  template <int64_t lanes>
+  void dense_rows() const {
+    if (step > 0)
+      each_row([n = n](T* y, const T* x) {
+        each_vector<lanes>(
+            n, [=](int64_t at) { std::memcpy(y + at, x + at, lanes * sizeof(T)); });
+      });
+    else
+      each_row([n = n](T* y, const T* last) {
+        const T* x = last - (n - 1);
+        each_vector<lanes>(n, [=](int64_t at) {
+          T some[lanes], turned[lanes];
+          std::memcpy(some, x + n - at - lanes, sizeof(some));
+#pragma omp simd
+          for (int64_t k = 0; k < lanes; ++k) turned[k] = some[lanes - 1 - k];
+          std::memcpy(y + at, turned, sizeof(turned));
+        });
+      });
+  }
+  template <int64_t lanes, class F>
+  static void each_vector(int64_t n, F f) {
+    for (int64_t at = 0; at + lanes <= n; at += lanes) f(at);
+    if (n % lanes) f(n - lanes);
+  }
+};
 template <class T>
 void copy_runs(T* to, const T* from, const Runs& runs) {
-  const int64_t n = runs.n;
+  const int64_t n = runs.n, step = runs.from_step;
   const size_t outer = runs.sizes.size();
   if (outer == 0) {  // all of it: threads share the run
     return parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
-      copy_run(to + begin, from + begin * runs.from_step, runs.from_step, end - begin);
+      RowCopy<T>{to + begin, from + begin * step, end - begin, 1, 0, 0, step}.run();
     });
   }
+  const size_t last = outer - 1;
+  const int64_t rows = runs.sizes[last];
   parallel_for(0, runs.sizes.numel(), std::max<int64_t>(1, kGrain / n),
                [&, n](int64_t begin, int64_t end) {
-                 Shape at(outer, 0);
-                 T* y = to;
-                 const T* x = from;
-                 int64_t rest = begin;
-                 for (size_t d = outer; d-- > 0; rest /= runs.sizes[d]) {
-                   at[d] = rest % runs.sizes[d];
-                   x += at[d] * runs.from[d];
-                   y += at[d] * runs.to[d];
-                 }
-                 for (int64_t row = begin; row < end; ++row) {
-                   copy_run(y, x, runs.from_step, n);
-                   for (size_t d = outer; d-- > 0;) {
-                     x += runs.from[d];
-                     y += runs.to[d];
-                     if (++at[d] < runs.sizes[d]) break;
-                     x -= runs.from[d] * runs.sizes[d];
-                     y -= runs.to[d] * runs.sizes[d];
-                     at[d] = 0;
+                 for (int64_t some; begin < end; begin += some) {
+                   int64_t plane = begin / rows, row = begin % rows;
+                   some = std::min(end - begin, rows - row);
+                   T* y = to + row * runs.to[last];
+                   const T* x = from + row * runs.from[last];
+                   for (size_t d = last; d-- > 0; plane /= runs.sizes[d]) {
+                     y += plane % runs.sizes[d] * runs.to[d];
+                     x += plane % runs.sizes[d] * runs.from[d];
                    }
+                   RowCopy<T>{y, x, n, some, runs.to[last], runs.from[last], step}.run();
                  }
                });
 }
