@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "tensor/copy.h"
+#include "tensor/copy_plane.h"
 #include "tensor/cutting.h"
 #include "tensor/layout.h"
 #include "tensor/overlap.h"
@@ -48,6 +49,37 @@ void copy_runs(const Plan& plan, const Walk& walk) {
     cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
       copy_rows(data[0], walk.strides[0][1], data[1], walk.strides[1][1], bytes,
                 cell.size(1));
+    });
+  });
+}
+
+// Whether rows are only copied, and short.  From places far apart they come one by one, and
+// where there are hardly any rows of a plane, lists take several planes.
+bool are_planes(const Plan& plan, const Walk& walk) {
+  constexpr int64_t kLongest = 1024, kLeastPlane = 256;
+  if (plan.block) return false;
+  const int64_t columns = walk.sizes[0];
+  bool near = true;
+  for (size_t k = 0; k < plan.count; ++k) {
+    const Plan::Operand& o = plan.operands[k];
+    if (o.conversion.count) return false;
+    near &= std::abs(walk.strides[k][0]) <= 2 * o.size;
+  }
+  return columns * walk.sizes[1] >= kLeastPlane &&
+         (columns < kShortRow || (near && columns <= kLongest));
+}
+
+void run_planes(const Plan& plan, const Walk& walk) {
+  const int64_t columns = walk.sizes[0], size = plan.operands[0].size;
+  Shape step = single_steps(walk);
+  step[0] = columns;
+  step[1] = std::clamp<int64_t>(kCellBytes / (columns * size), 1, walk.sizes[1]);
+  const Cells cells(walk, std::move(step));
+  const Shape &to = walk.strides[0], &from = walk.strides[1];
+  for_cells(cells, [&](int64_t begin, int64_t end) {
+    cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
+      copy_plane({data[0], data[1], columns, cell.size(1), to[0], to[1], from[0], from[1]},
+                 size);
     });
   });
 }
@@ -258,6 +290,7 @@ bool run_with_few(const Pointwise& kernel) {
       const size_t across = turned_dim(walk, k);
       if (across && pays_tiles(kernel, walk, across)) return run_tiles(plan, walk, across);
     }
+    if (are_planes(plan, walk)) return run_planes(plan, walk);
     if (run_several_rows(plan, walk)) return;
   }
   run_rows(plan, walk);
