@@ -31,6 +31,14 @@ inline void gather_back(char* to, const char* from, int64_t n) {
 }
 
 template <class T>
+inline void reverse(char* to, const char* from, int64_t n) {
+  auto* out = reinterpret_cast<T*>(to);
+  auto* first = reinterpret_cast<const T*>(from) - (n - 1);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = first[n - 1 - i];
+}
+
+template <class T>
 void gather(char* to, const char* from, int64_t stride, int64_t n) {
   const auto loop = [=](auto step) {
     auto* out = reinterpret_cast<T*>(to);
@@ -45,6 +53,7 @@ void gather(char* to, const char* from, int64_t stride, int64_t n) {
   constexpr std::integral_constant<int64_t, 2 * int64_t(sizeof(T))> other;
   if (stride == other) with_isa<Isa::V3>([=] { loop(other); });
   else if (stride == -other) with_isa<Isa::V3>([=] { gather_back<T>(to, from, n); });
+  else if (stride == -int64_t(sizeof(T))) with_isa([=] { reverse<T>(to, from, n); });
   else with_isa<Isa::V3>([=] { loop(stride); });
 }
 
