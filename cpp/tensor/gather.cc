@@ -174,11 +174,16 @@ inline void transpose_narrow(char* to, int64_t to_row, const char* from,
     }
   }
   for (int64_t r = 0; r < rows; ++r, to += to_row, from += from_row) {
-    T row[columns];
-    for (int c = 0; c < columns; ++c) {
-      row[c] = *reinterpret_cast<const T*>(from + c * from_column);
+    const auto element = [&](int c) {
+      return *reinterpret_cast<const T*>(from + c * from_column);
+    };
+    if constexpr (columns * sizeof(T) == 14) {  // the compiler makes no vector of those
+      for (int c = 0; c < columns; ++c) reinterpret_cast<T*>(to)[c] = element(c);
+    } else {
+      T row[columns];
+      for (int c = 0; c < columns; ++c) row[c] = element(c);
+      std::memcpy(to, row, sizeof(row));
     }
-    std::memcpy(to, row, sizeof(row));
   }
 }
 

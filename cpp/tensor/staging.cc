@@ -115,12 +115,25 @@ size_t turned_dim(const Walk& walk, size_t k) {
   return best;
 }
 
+// Whether short rows are one for every operand, once those that lie the other way round have
+// been turned.
+bool joins_rows(const Walk& walk, size_t across) {
+  if (across != 1 || walk.sizes[0] >= kShortRow) return false;
+  for (size_t k = 0; k < walk.count; ++k) {
+    const Shape& strides = walk.strides[k];
+    const bool turned = k > 0 && turned_dim(walk, k) == across;
+    if (!turned && strides[1] != walk.sizes[0] * strides[0]) return false;
+  }
+  return true;
+}
+
 // The buffers of one thread for what lies the other way round.
 class Tiles {
  public:
   Tiles(const Plan& plan, const Walk& walk, size_t across)
       : plan_(plan), walk_(walk), across_(across), blocks_(plan) {
     straight_ = !plan.block && plan.operands[0].how == How::InPlace;
+    joined_ = joins_rows(walk, across);
   }
 
   void cell(char* const* data, int64_t rows, int64_t columns) {
@@ -139,6 +152,7 @@ class Tiles {
       down[k] = row;
     }
     if (straight_) return;
+    if (joined_) return blocks_.row(at.data(), rows * columns);
     for (int64_t r = 0; r < rows; ++r) {
       blocks_.row(at.data(), columns);
       for (size_t k = 0; k < plan_.count; ++k) at[k] += down[k];
@@ -150,6 +164,7 @@ class Tiles {
   const Walk& walk_;
   const size_t across_;
   bool straight_;  // into the result, nothing else being done
+  bool joined_;    // the rows of a cell are one
   Blocks blocks_;
   alignas(64) char tiles_[kMaxOperands - 1][kTileSize];
 };
@@ -171,11 +186,12 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
   }
   // What a row costs beside its elements weighs more with conversions.
   const int64_t columns = widest <= 2 ? 2 * kTileColumns : kTileColumns;
-  plan.longest = columns;
   Shape step = single_steps(walk);
   step[0] = std::min(walk.sizes[0], columns);
-  const int64_t wide = takes_narrow(plan.block, walk, across) ? step[0] : columns;
+  const bool narrow = takes_narrow(plan.block, walk, across) || joins_rows(walk, across);
+  const int64_t wide = narrow ? step[0] : columns;
   step[across] = std::min(walk.sizes[across], kTileSize / wide / widest);
+  plan.longest = joins_rows(walk, across) ? step[0] * step[across] : columns;
   const Cells cells(walk, std::move(step));
   for_cells(cells, [&](int64_t begin, int64_t end) {
     Tiles tiles(plan, walk, across);
@@ -189,6 +205,7 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
 bool pays_tiles(const Pointwise& kernel, const Walk& walk, size_t across) {
   const int64_t columns = walk.sizes[0], rows = walk.sizes[across];
   if (columns >= kShortRow) return true;
+  if (kernel.block && columns * rows >= kLeastTile) return joins_rows(walk, across);
   const bool narrow = takes_narrow(kernel.block, walk, across) &&
                       walk.strides[0][0] == itemsize(kernel.parts[0].type);
   const int64_t least = narrow ? 2 : 8;
