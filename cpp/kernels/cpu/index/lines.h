@@ -21,7 +21,9 @@ struct Lines {
     }
     count = n ? t.numel() / n : 0;
   }
-  int64_t start(int64_t line) const { return line / step * step * n + line % step; }
+  int64_t start(int64_t line) const {
+    return step == 1 ? line * n : line / step * step * n + line % step;
+  }
 };
 
 /// Memory for n of T.
@@ -81,12 +83,16 @@ void one_of_each_line(const Tensor& values, const Tensor& places, const Tensor& 
                       int64_t dim, Alike alike, F f) {
   if (values.numel() == 0) return;
   const Tensor all = with_dim_last(self, dim);
-  if (all.ndim() > 0 && all.strides().back() == 0 && all.sizes().back() > 1) {
-    return pick_alike(values, places, all, alike);
+  if (all.ndim() == 0 || all.sizes().back() == 1) {
+    copy_into(
+        alias(values, self.sizes(), contiguous_strides(self.sizes()), values.offset()),
+        self);
+    return fill(places, 0);
   }
+  if (all.strides().back() == 0) return pick_alike(values, places, all, alike);
   Shape sizes = all.sizes(), once = sizes_once(sizes, all.strides());
-  const int64_t n = self.ndim() ? sizes.back() : 1;
-  if (self.ndim() > 0) once.back() = n;
+  const int64_t n = sizes.back();
+  once.back() = n;
   const Tensor lines = as_contiguous(alias(all, once, all.strides(), all.offset()));
   if (once == sizes) return f(values, places, lines, n);
   once.erase(once.size() - 1);

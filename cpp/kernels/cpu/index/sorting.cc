@@ -67,6 +67,20 @@ void select_first(const Key* x, int64_t n, int64_t k, const KeyMap& map, Key* le
   std::partial_sort(best, best + k, best + count);
 }
 
+// The first k of lines of two elements, whose keys are given.
+template <class Key, class Wide>
+void order_pairs(const Key* x, const Wide* keys, int64_t lines, int64_t k, Key* y,
+                 int64_t* where) {
+  for (int64_t l = 0; l < lines; ++l) {
+    const int64_t first = keys[2 * l + 1] < keys[2 * l];
+    y[l * k] = x[2 * l + first];
+    where[l * k] = first;
+    if (k == 1) continue;
+    y[2 * l + 1] = x[2 * l + 1 - first];
+    where[2 * l + 1] = 1 - first;
+  }
+}
+
 // The same of lines of few elements, a block of lines at a time.
 template <class Key>
 void order_short(int64_t n, const Lines& into, const Key* x, Key* y, int64_t* where,
@@ -83,6 +97,10 @@ void order_short(int64_t n, const Lines& into, const Key* x, Key* y, int64_t* wh
       std::copy_n(narrow, n * lines, wide);
     } else {
       map.to_keys(x + line * n, n * lines, wide);
+    }
+    if (n == 2 && into.step == 1) {
+      order_pairs(x + line * n, wide, lines, k, y + line * k, where + line * k);
+      continue;
     }
     short_ranks(wide, n, lines, ranks);
     for (int64_t l = 0; l < lines; ++l) {
@@ -206,11 +224,16 @@ void order_repeated(Tensor& values, Tensor& indices, const Tensor& self, size_t 
 
 void order(Tensor& values, Tensor& indices, const Tensor& self, int64_t d, int64_t k,
            bool descending) {
-  if (self.ndim() > 0 && self.strides()[size_t(d)] == 0 && values.numel() > 0) {
+  if (values.numel() == 0) return;
+  if (self.ndim() == 0 || self.size(d) == 1) {
+    copy_into(values, self);
+    return fill(indices, 0);
+  }
+  if (self.strides()[size_t(d)] == 0) {
     return order_repeated(values, indices, self, size_t(d), k);
   }
   Shape once = sizes_once(self.sizes(), self.strides());
-  if (once != self.sizes() && values.numel() > 0) {  // lines that are one, repeated
+  if (once != self.sizes()) {  // lines that are one, repeated
     const Tensor few = alias(self, once, self.strides(), self.offset());
     once[size_t(d)] = k;
     Tensor few_values = empty(once, values.dtype()), few_places = empty(once, DType::Int64);

@@ -94,18 +94,24 @@ void with_order(double p, int64_t each, R reduce) {
   reduce(TypeTag<PowerSum<Power::Any, T>>(), [=](double s) { return std::pow(s, 1 / p); });
 }
 
-// put(to, i, norm) for norm i of some that go to `to`, computed as results of `type` are.
+// put(to, at, norms, n) for some, from the at-th on, of those norms that go to `to`, computed as results of `type` are.
 template <class Put>
 void norms(const Tensor& self, DType type, double p, const Dims& dim, int64_t each,
            std::initializer_list<const Tensor*> outs, Put put) {
+  constexpr int64_t kSome = 256;
   visit_floating("linalg_vector_norm", type == DType::Float64 ? type : DType::Float32,
                  [&]<class T>(TypeTag<T>) {
                    with_order<T>(p, each, [&]<class F>(TypeTag<F>, auto root) {
                      run_fold(self, dim, FoldLoops<F>::fold(dtype_of<T>, p), outs,
                               [&](const void* from, void* const* to, int64_t n) {
                                 auto* states = static_cast<const typename F::State*>(from);
-                                for (int64_t i = 0; i < n; ++i)
-                                  put(to[0], i, root(double(states[i])));
+                                double roots[kSome];
+                                for (int64_t at = 0; at < n; at += kSome) {
+                                  const int64_t some = std::min(kSome, n - at);
+                                  for (int64_t i = 0; i < some; ++i)
+                                    roots[i] = root(double(states[at + i]));
+                                  put(to[0], at, roots, some);
+                                }
                               });
                    });
                  });
@@ -115,8 +121,8 @@ void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord, cons
                         bool, std::optional<DType>) {
   const int64_t each = out.numel() ? self.numel() / out.numel() : 0;
   norms(self, out.dtype(), ord.to<double>(), dim, each, {&out},
-        [type = out.dtype()](void* to, int64_t i, double norm) {
-          write_numbers(&norm, static_cast<char*>(to) + i * itemsize(type), type, 1);
+        [type = out.dtype()](void* to, int64_t at, const double* norms, int64_t n) {
+          write_numbers(norms, static_cast<char*>(to) + at * itemsize(type), type, n);
         });
 }
 
@@ -127,7 +133,7 @@ PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("linalg_vector_norm", vector_norm_kernel)
 double norm_of(const Tensor& self, double p) {
   double norm = 0;
   norms(self, self.dtype(), p, Dims(), self.numel(), {},
-        [&norm](void*, int64_t, double all) { norm = all; });
+        [&norm](void*, int64_t, const double* all, int64_t) { norm = *all; });
   return norm;
 }
 

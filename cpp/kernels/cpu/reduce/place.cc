@@ -4,6 +4,7 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/reduce/extreme.h"
 #include "kernels/cpu/reduce/numbers.h"
+#include "tensor/fill.h"
 
 namespace pkg {
 namespace {
@@ -17,7 +18,7 @@ struct PlaceLoops {
   // As wide as an element, so that both are compared and chosen in the same lanes.
   using Index = std::conditional_t<sizeof(T) == 1, int8_t,
                                    std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
-  static constexpr int64_t kDepth = 64, kShort = 12;
+  static constexpr int64_t kDepth = 64, kShort = 48;
   static constexpr int64_t kRun = 2048;
 
   static bool beats(T x, T best) {
@@ -41,19 +42,31 @@ struct PlaceLoops {
     }
   }
 
-  // The first place of `value` or, where that is NaN, of NaN.
+  // The first place of `value` or, where that is NaN, of NaN.  Within some elements without
+  // a jump, which would be guessed wrong for each row.
   static int64_t find(const T* x, int64_t n, T value) {
     constexpr int64_t some = 64;
+    const auto is_it = [value](T one) {
+      return (one == value) | ((one != one) & (value != value));
+    };
     int64_t at = 0;
-    for (; at + some <= n; at += some) {
+    for (; n - at > some; at += some) {
       int found = 0;
-      for (int64_t i = 0; i < some; ++i) {
-        found |= (x[at + i] == value) | ((x[at + i] != x[at + i]) & (value != value));
-      }
-      if (found) break;
+      for (int64_t i = 0; i < some; ++i) found |= is_it(x[at + i]);
+      if (found) return at + first_of<some>(x + at, is_it, some);
     }
-    while (!(x[at] == value || (x[at] != x[at] && value != value))) ++at;
-    return at;
+    return at + first_of<0>(x + at, is_it, n - at);
+  }
+  template <int64_t constant, class F>
+  static int64_t first_of(const T* x, F is_it, int64_t n) {
+    const auto count = Index(constant ? constant : n);
+    Index first = std::numeric_limits<Index>::max();
+#pragma omp simd reduction(min : first)
+    for (Index i = 0; i < count; ++i) {
+      const Index here = is_it(x[i]) ? i : std::numeric_limits<Index>::max();
+      first = here < first ? here : first;
+    }
+    return first;
   }
 
   static void rows(const Block& block, void* to) {
@@ -155,6 +168,7 @@ struct PlaceLoops {
 
 template <bool Max>
 void arg_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool) {
+  if (self.numel() == out.numel()) return fill(out, 0);  // each of one element
   // Places in the whole tensor count row by row.
   const Tensor in = dim ? self : as_contiguous(self);
   const auto run = [&]<class T>(TypeTag<T>) {
