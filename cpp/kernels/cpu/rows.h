@@ -83,16 +83,21 @@ class RunBuffer {
   T* data_ = nullptr;
 };
 
+/// Runs of fewer elements are not worth a conversion each.
+inline constexpr int64_t kShortRun = 64;
+
 /// The elements of a tensor in row-major order as runs of T: as they lie in memory, or
 /// converted into a buffer of the caller, where they stay in cache.
 template <class T>
 class Runs {
  public:
-  explicit Runs(const Tensor& tensor)
+  /// `length` of most runs: short ones are converted all at once.
+  explicit Runs(const Tensor& tensor, int64_t length = kShortRun)
       : convert_(tensor.dtype(), dtype_of<T>, dtype_of<T>),
-        tensor_(as_contiguous(convert_.count > 1 ? as_dtype(tensor, dtype_of<T>) : tensor)),
+        at_once_(convert_.count > 1 || length < kShortRun),
+        tensor_(as_contiguous(at_once_ ? as_dtype(tensor, dtype_of<T>) : tensor)),
         size_(itemsize(tensor_.dtype())) {
-    if (convert_.count > 1) convert_ = {};
+    if (at_once_) convert_ = {};
   }
   /// Elements that a buffer for runs of n must have.
   int64_t room(int64_t n) const { return convert_.count ? n : 0; }
@@ -106,6 +111,7 @@ class Runs {
 
  private:
   Conversion convert_;
+  bool at_once_;
   Tensor tensor_;
   int64_t size_;
 };
@@ -114,14 +120,15 @@ class Runs {
 template <class T>
 class RunsOut {
  public:
-  explicit RunsOut(Tensor& out)
+  explicit RunsOut(Tensor& out, int64_t length = kShortRun)
       : convert_(dtype_of<T>, out.dtype(), out.dtype()),
+        at_once_(convert_.count > 1 || (convert_.count && length < kShortRun)),
         out_(out),
-        to_(out.is_contiguous() && convert_.count <= 1
+        to_(out.is_contiguous() && !at_once_
                 ? out
-                : empty(out.sizes(), convert_.count <= 1 ? out.dtype() : dtype_of<T>)),
+                : empty(out.sizes(), at_once_ ? dtype_of<T> : out.dtype())),
         size_(itemsize(to_.dtype())) {
-    if (convert_.count > 1) convert_ = {};
+    if (at_once_) convert_ = {};
   }
   ~RunsOut() {
     if (to_.is_same(out_) || std::uncaught_exceptions() > uncaught_) return;
@@ -143,6 +150,7 @@ class RunsOut {
 
   const int uncaught_ = std::uncaught_exceptions();
   Conversion convert_;
+  bool at_once_;
   Tensor& out_;
   Tensor to_;
   int64_t size_;

@@ -2,6 +2,7 @@
 // ops/nn/pooling.cc: average pooling as users call it, and 1-d forms of 2-d layers.
 #include "ops/nn/max_pool.h"
 #include "ops/op.h"
+#include "ops/reduce/mean.h"
 #include "scheduler/hooks.h"
 #include "scheduler/parallel.h"
 
@@ -107,6 +108,19 @@ void check_adaptive(const Tensor& self, const Shape& out) {
             "[adaptive_avg_pool] expected a floating tensor, got ", self.dtype());
 }
 
+// One window over all of the last dimensions is their mean.
+bool is_mean(const Tensor& self, const Shape& out) {
+  const Shape& sizes = self.sizes();
+  return out.numel() == 1 &&
+         std::all_of(sizes.end() - int64_t(out.size()), sizes.end(),
+                     [](int64_t size) { return size > 0; });
+}
+Tensor mean_of_last(const Tensor& self, const Shape& dims) {
+  double n = 1;
+  for (int64_t d : dims) n *= double(self.size(d));
+  return sum_over(n, self, dims, true);
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, "
         "int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor")
@@ -132,6 +146,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() == 3 || self.ndim() == 4, RuntimeError,
                   "[adaptive_avg_pool2d] Expected 3D or 4D tensor, but got ", self.sizes());
         check_adaptive(self, size);
+        if (is_mean(self, size)) return mean_of_last(self, Shape{-2, -1});
         return adaptive_avg_pool2d_windows(self, size);
       });
   m.def("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
@@ -140,6 +155,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
                   "[adaptive_avg_pool1d] Expected 2D or 3D tensor, but got ", self.sizes());
         check_adaptive(self, size);
+        if (is_mean(self, size)) return mean_of_last(self, Shape{-1});
         const Tensor lines = second_is_zero(self);
         if (channels_last(self)) {
           return of_turned(lines, [&](const Tensor& images) {

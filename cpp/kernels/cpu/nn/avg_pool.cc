@@ -79,6 +79,18 @@ inline void mean_row(const T* plane, int64_t w, const Windows::Window& y, const 
     *to = line_sum(sums, (y.end - y.from) * w) / T(y.divisor * x.all[0].divisor);
     return;
   }
+  constexpr int64_t kShortLine = 16;  // which is not worth loops over all of it
+  if (w < kShortLine) {
+    for (int64_t i = 0; i < x.count(); ++i) {
+      const auto& window = x.all[size_t(i)];
+      T sum = 0;
+      for (int64_t r = y.from; r < y.end; ++r) {
+        for (int64_t j = window.from; j < window.end; ++j) sum += plane[r * w + j];
+      }
+      to[i] = sum / T(y.divisor * window.divisor);
+    }
+    return;
+  }
   if (y.end - y.from != 1) {
     std::fill_n(line, w, T(0));
     for (int64_t i = y.from; i < y.end; ++i) {
@@ -134,10 +146,12 @@ void for_planes(int64_t planes, int64_t work, M make, F f) {
   parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
     auto mine = make();
     StopCounter stop;
-    for (int64_t i = begin; i < end; ++i) {
-      stop(work);
-      with_isa([&] { f(i, mine); });
-    }
+    with_isa([&] {
+      for (int64_t i = begin; i < end; ++i) {
+        stop(work);
+        f(i, mine);
+      }
+    });
   });
 }
 
@@ -169,8 +183,8 @@ void means_of_planes(Tensor& out, const Tensor& image, const Windows& y, const W
                      bool turned) {
   with_compute_type("avg_pool2d", out.dtype(), [&]<class T>(TypeTag<T>) {
     const ImagePlanes<T> in(image);
-    const RunsOut<T> to(out);
     const int64_t h = image.size(-2), w = image.size(-1), outs = y.count() * x.count();
+    const RunsOut<T> to(out, outs);
     const int64_t brought = rows_at_once(y, h, in.room() ? w : 0);
     const auto make = [&] {
       return Buffers<T>{RunBuffer<T>(w), RunBuffer<T>(in.room() ? brought * w : 0),
@@ -275,9 +289,9 @@ void means(Tensor& out, const Tensor& self, const Windows& y, const Windows& x) 
 
 void spread(Tensor& out, const Tensor& grad, const Windows& y, const Windows& x) {
   with_compute_type("avg_pool2d", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Runs<T> in(grad);
-    const RunsOut<T> to(out);
     const int64_t w = out.size(-1), plane = out.size(-2) * w, outs = y.count() * x.count();
+    const Runs<T> in(grad, outs);
+    const RunsOut<T> to(out, plane);
     const auto make = [&] {
       return Buffers<T>{
           RunBuffer<T>(w), RunBuffer<T>(to.room(plane)), RunBuffer<T>(in.room(outs)), {}};

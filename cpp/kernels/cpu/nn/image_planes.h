@@ -14,14 +14,14 @@ template <class T>
 class ImagePlanes {
  public:
   explicit ImagePlanes(const Tensor& tensor)
-      : tensor_(lies_across(tensor) ? as_contiguous(tensor) : tensor),
-        stage_(tensor_.dtype(), dtype_of<T>) {
+      : tensor_(near_and_wide(tensor)), stage_(tensor_.dtype(), dtype_of<T>) {
     const size_t d = tensor_.sizes().size() - 2;
     h_ = tensor_.sizes()[d];
     w_ = tensor_.sizes()[d + 1];
     step_ = w_ == 1 ? 1 : tensor_.strides()[d + 1];
     row_step_ = h_ == 1 ? w_ : tensor_.strides()[d];
     as_it_lies_ = stage_.none() && step_ == 1 && row_step_ == w_;
+    in_order_ = tensor_.is_contiguous();
   }
   /// Elements that the buffer must have.
   int64_t room() const { return as_it_lies_ ? 0 : h_ * w_; }
@@ -29,9 +29,13 @@ class ImagePlanes {
   /// Rows from..end of it alone.
   const T* rows(int64_t i, int64_t from, int64_t end, T* buffer) const {
     int64_t at = from * row_step_;
-    for (size_t d = tensor_.sizes().size() - 2; d-- > 0;) {
-      at += i % tensor_.sizes()[d] * tensor_.strides()[d];
-      i /= tensor_.sizes()[d];
+    if (in_order_) {
+      at += i * h_ * w_;
+    } else {
+      for (size_t d = tensor_.sizes().size() - 2; d-- > 0;) {
+        at += i % tensor_.sizes()[d] * tensor_.strides()[d];
+        i /= tensor_.sizes()[d];
+      }
     }
     const char* x = static_cast<const char*>(tensor_.data()) +
                     at * itemsize(tensor_.dtype());
@@ -41,6 +45,11 @@ class ImagePlanes {
   }
 
  private:
+  static Tensor near_and_wide(const Tensor& x) {
+    const int64_t plane = x.sizes().end()[-1] * x.sizes().end()[-2];
+    const Tensor near = lies_across(x) ? as_contiguous(x) : x;
+    return plane < kShortRun ? as_contiguous(as_dtype(near, dtype_of<T>)) : near;
+  }
   // Whether neighbours in memory are of different planes: one plane at a time would read
   // each line of the cache as often as it has elements.
   static bool lies_across(const Tensor& x) {
@@ -56,7 +65,7 @@ class ImagePlanes {
   Tensor tensor_;
   Stage stage_;
   int64_t h_, w_, step_, row_step_;
-  bool as_it_lies_;
+  bool as_it_lies_, in_order_;
 };
 
 }  // namespace pkg

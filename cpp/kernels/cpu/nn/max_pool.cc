@@ -117,8 +117,8 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
   if (out.numel() == 0) return;
   const auto run = [&]<class T>(TypeTag<T>) {
     const ImagePlanes<T> in(self);
-    const RunsOut<T> to(out);
     const Pool pool(self.sizes(), out.sizes(), kernel, stride, padding);
+    const RunsOut<T> to(out, pool.oh * pool.ow);
     int64_t* at = places.data<int64_t>();
     const int64_t windows = pool.oh * pool.ow;
     const int64_t planes = self.sizes()[0] * self.sizes()[1];
@@ -127,22 +127,22 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
     parallel_for(0, planes, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end) {
       RunBuffer<T> image(in.room()), result(to.room(windows));
       StopCounter stop;
-      for (int64_t i = begin; i < end; ++i) {
-        const T* plane = in.plane(i, image.data());
-        T* values = to.run(i * windows, result.data());
-        const auto rows = [&]<int S>(std::integral_constant<int, S>) {
-          with_isa([&] {
+      const auto all = [&]<int S>(std::integral_constant<int, S>) {
+        with_isa([&] {
+          for (int64_t i = begin; i < end; ++i) {
+            const T* plane = in.plane(i, image.data());
+            T* values = to.run(i * windows, result.data());
+            stop(windows * window);
             for (int64_t y = 0; y < pool.oh; ++y) {
               pool.row<S>(plane, y, values + y * pool.ow, at + i * windows + y * pool.ow);
             }
-          });
-        };
-        stop(windows * window);
-        if (stride[1] == 1) rows(std::integral_constant<int, 1>());
-        else if (stride[1] == 2 && kernel[1] > 1) rows(std::integral_constant<int, 2>());
-        else rows(std::integral_constant<int, 0>());
-        to.put(i * windows, windows, result.data());
-      }
+            to.put(i * windows, windows, result.data());
+          }
+        });
+      };
+      if (stride[1] == 1) all(std::integral_constant<int, 1>());
+      else if (stride[1] == 2 && kernel[1] > 1) all(std::integral_constant<int, 2>());
+      else all(std::integral_constant<int, 0>());
     });
   };
   visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T> tag) {
@@ -161,22 +161,26 @@ template <class T>
 template <int S, class T>
 void maxima_of_row(const Pool& pool, const T* plane, int64_t y, T* values) {
   const Part down(y, pool.h, pool.kernel[0], pool.stride[0], pool.padding[0]);
+  const auto largest = [&](int64_t from, int64_t end) {
+    T best = plane[down.from * pool.w + from];
+    for (int64_t i = down.from; i < down.end; ++i) {
+      for (int64_t j = from; j < end; ++j) best = larger(best, plane[i * pool.w + j]);
+    }
+    return best;
+  };
   const auto one = [&](int64_t x) {
     const Part across(x, pool.w, pool.kernel[1], pool.stride[1], pool.padding[1]);
-    T best = plane[down.from * pool.w + across.from];
-    for (int64_t i = down.from; i < down.end; ++i) {
-      for (int64_t j = across.from; j < across.end; ++j) {
-        best = larger(best, plane[i * pool.w + j]);
-      }
-    }
-    values[x] = best;
+    values[x] = largest(across.from, across.end);
   };
   for (int64_t x = 0; x < pool.inner_from; ++x) one(x);
   for (int64_t x = pool.inner_end; x < pool.ow; ++x) one(x);
   const int64_t n = pool.inner_end - pool.inner_from, columns = pool.kernel[1];
   constexpr int64_t kFewWindows = 4;  // that are not worth loops of their own
   if (n < kFewWindows) {
-    for (int64_t x = pool.inner_from; x < pool.inner_end; ++x) one(x);
+    int64_t from = pool.inner_from * pool.stride[1] - pool.padding[1];
+    for (int64_t x = pool.inner_from; x < pool.inner_end; ++x, from += pool.stride[1]) {
+      values[x] = largest(from, from + columns);
+    }
     return;
   }
   const int64_t step = S ? S : pool.stride[1];
@@ -212,8 +216,8 @@ void values_kernel(Tensor& out, const Tensor& self, const Shape& kernel,
   if (out.numel() == 0) return;
   const auto run = [&]<class T>(TypeTag<T>) {
     const ImagePlanes<T> in(self);
-    const RunsOut<T> to(out);
     const Pool pool(self.sizes(), out.sizes(), kernel, stride, padding);
+    const RunsOut<T> to(out, pool.oh * pool.ow);
     const int64_t windows = pool.oh * pool.ow, planes = self.size(0) * self.size(1);
     const int64_t window = std::min(kernel[0], pool.h) * std::min(kernel[1], pool.w);
     const int64_t work = pool.h * pool.w + windows * window;
@@ -221,20 +225,22 @@ void values_kernel(Tensor& out, const Tensor& self, const Shape& kernel,
     parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
       RunBuffer<T> image(in.room()), result(to.room(windows));
       StopCounter stop;
-      for (int64_t i = begin; i < end; ++i) {
-        const T* plane = in.plane(i, image.data());
-        T* values = to.run(i * windows, result.data());
-        stop(work);
+      const auto all = [&]<int S>(std::integral_constant<int, S>) {
         with_isa([&] {
-          for (int64_t y = 0; y < pool.oh; ++y) {
-            T* row = values + y * pool.ow;
-            if (stride[1] == 1) maxima_of_row<1>(pool, plane, y, row);
-            else if (stride[1] == 2) maxima_of_row<2>(pool, plane, y, row);
-            else maxima_of_row<0>(pool, plane, y, row);
+          for (int64_t i = begin; i < end; ++i) {
+            const T* plane = in.plane(i, image.data());
+            T* values = to.run(i * windows, result.data());
+            stop(work);
+            for (int64_t y = 0; y < pool.oh; ++y) {
+              maxima_of_row<S>(pool, plane, y, values + y * pool.ow);
+            }
+            to.put(i * windows, windows, result.data());
           }
         });
-        to.put(i * windows, windows, result.data());
-      }
+      };
+      if (stride[1] == 1) all(std::integral_constant<int, 1>());
+      else if (stride[1] == 2) all(std::integral_constant<int, 2>());
+      else all(std::integral_constant<int, 0>());
     });
   };
   visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T> tag) {
@@ -246,11 +252,11 @@ void backward_kernel(Tensor& out, const Tensor& grad, const Tensor& places,
                      const Shape& sizes) {
   const DType type = is_reduced(grad.dtype()) ? DType::Float32 : grad.dtype();
   visit_floating("max_pool2d", type, [&]<class T>(TypeTag<T>) {
-    const Runs<T> in(grad);
-    const Rows<int64_t> where(places);
-    const RunsOut<T> to(out);
-    const int64_t* at = where.data();
     const int64_t plane = sizes[2] * sizes[3], windows = grad.sizes()[2] * grad.sizes()[3];
+    const Runs<T> in(grad, windows);
+    const Rows<int64_t> where(places);
+    const RunsOut<T> to(out, plane);
+    const int64_t* at = where.data();
     parallel_for(0, sizes[0] * sizes[1],
                  std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plane)),
                  [&](int64_t begin, int64_t end) {
