@@ -50,8 +50,14 @@ inline void maxima(const T* plane, int64_t first, int64_t rows, int64_t columns,
       for (int k = 0; k < N; ++k) {
         const T value = now[k];
         const bool better = (value > best[k]) | (value != value);
-        best[k] = better ? value : best[k];
-        place[k] = better ? at + k * int32_t(step) : place[k];
+        if constexpr (N == 1) {  // else a jump, which is guessed wrong every other time
+          place[0] += (at - place[0]) & -int32_t(better);
+          const T one = value > best[0] ? value : best[0];
+          best[0] = value == value ? one : value;
+        } else {
+          best[k] = better ? value : best[k];
+          place[k] = better ? at + k * int32_t(step) : place[k];
+        }
       }
     }
   }
@@ -150,10 +156,12 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
   });
 }
 
-// The larger one; NaN if there is one.
+// The larger one; NaN if there is one.  Two choices, each of which is an instruction: one of
+// `x > best || x != x` would be a jump.
 template <class T>
 [[gnu::always_inline]] inline T larger(T best, T x) {
-  return (x > best) | (x != x) ? x : best;
+  const T one = best > x ? best : x;
+  return best == best ? one : best;
 }
 
 // The maxima of one row of windows: of whole ones, S (0: stride) columns apart, element by
