@@ -88,14 +88,12 @@ void Stage::turn(const char* x, int64_t rows, int64_t step, int64_t n, char* out
   if (none()) return moves.transpose(out, n * from_, x, next, from_, rows, n);
   constexpr int64_t kRows = 8, kColumns = kRoom / kRows;
   alignas(64) char some[kRoom * 8];
-  if (n < kColumns && n < rows) {  // rows are short: columns are converted, then turned
+  if (n < kColumns && n < rows) {  // rows are short: some are converted as one
     const int64_t most = kRoom / n;
     for (int64_t row = 0; row < rows; row += most) {
       const int64_t r = std::min(most, rows - row);
-      for (int64_t k = 0; k < n; ++k) {
-        convert(x + row * from_ + k * next, some + k * r * to_, r);
-      }
-      moves_of(to_).transpose(out + row * n * to_, n * to_, some, r * to_, to_, r, n);
+      moves.transpose(some, n * from_, x + row * from_, next, from_, r, n);
+      convert(some, out + row * n * to_, r * n);
     }
     return;
   }
