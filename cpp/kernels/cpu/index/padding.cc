@@ -158,6 +158,15 @@ void run_pad(Tensor& out, const Tensor& self, const PaddedDims& dims, const Scal
   if (self.numel() == 0) return fill(out, value);
   const PaddedDim& last = dims.back();
   const int64_t rows = out.numel() / last.padded;
+  constexpr int64_t kShortRow = 128;  // bytes; of those all are filled, and copied into
+  if (last.padded * itemsize(out.dtype()) <= kShortRow && rows > 1 &&
+      std::all_of(dims.begin(), dims.end(),
+                  [](const PaddedDim& d) { return d.border == Border::Constant; })) {
+    fill(out, value);
+    const Tensor to = kept(out, dims, true);
+    if (to.numel() > 0) copy_into(to, kept(self, dims, false));
+    return;
+  }
   // A copy of the whole is better with rows whose elements are far apart, and threads share
   // a few long ones.  Borders come from what was copied, unless they need what is cut off.
   const bool dense = std::abs(self.strides().back()) <= 4 || last.size == 1;
