@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "tensor/copy_plane.h"
 #include "tensor/gather.h"
 #include "tensor/staging.h"
 
@@ -37,10 +38,11 @@ struct Plan {
   struct Operand {
     How how = How::InPlace;
     bool tiled = false;
-    bool far = false;   // Strided, over more than caches hold
-    int64_t size = 0;   // bytes of an element of the tensor
-    int64_t width = 0;  // and of the block's
-    int64_t step = 0;   // bytes from one element of a row to the next
+    bool far = false;              // Strided, over more than caches hold
+    int64_t size = 0;              // bytes of an element of the tensor
+    int64_t width = 0;             // and of the block's
+    int64_t step = 0;              // bytes from one element of a row to the next
+    int64_t columns = 0, row = 0;  // of a list: bytes from one row of so many to the next
     const int64_t* places = nullptr;
     Conversion conversion;
   };
@@ -221,7 +223,11 @@ class Blocks {
     char* const scratch[] = {scratch_[0], scratch_[1]};
     const bool converts = o.conversion.count > 0;
     char* const raw = converts ? scratch[0] : to;
-    if (o.places) {
+    if (o.columns) {
+      copy_plane(
+          {raw, from, o.columns, n / o.columns, o.size, o.columns * o.size, o.step, o.row},
+          o.size);
+    } else if (o.places) {
       moves.gather_at(raw, from, o.places, n);
     } else if (o.step == 0) {
       if (!converts) return moves.repeat(to, from, n);
@@ -247,9 +253,18 @@ class Blocks {
       from = send_;
     }
     const Moves& moves = moves_of(o.size);
-    if (o.places) moves.scatter_at(to, o.places, from, n);
-    else moves.scatter(to, o.step, from, n);
+    if (o.columns) {
+      copy_plane(
+          {to, from, o.columns, n / o.columns, o.step, o.row, o.size, o.columns * o.size},
+          o.size);
+    } else if (o.places) {
+      moves.scatter_at(to, o.places, from, n);
+    } else {
+      moves.scatter(to, o.step, from, n);
+    }
   }
+
+  static bool is_list(const Plan::Operand& o) { return o.places || o.columns; }
 
   // What has the same bits goes from place to place.
   void copy(char* const* data, int64_t n) {
@@ -257,7 +272,7 @@ class Blocks {
     if (out.how == How::InPlace && in.how == How::InPlace) {
       std::memmove(data[0], data[1], size_t(n * out.size));
     } else if (out.how == How::InPlace && in.how == How::Constant &&
-               (in.places || plan_.columns)) {
+               (is_list(in) || plan_.columns)) {
       std::memcpy(data[0], buffer(1), size_t(n * out.size));
     } else if (out.how == How::InPlace && in.how == How::Columns) {
       bring_columns(1, data[1], n, data[0]);
@@ -265,7 +280,7 @@ class Blocks {
       bring(1, data[1], n, data[0]);
     } else if (in.how == How::InPlace) {
       send(data[0], data[1], n);
-    } else if (in.step == 0 && !in.places && !out.places) {
+    } else if (in.step == 0 && !is_list(in) && !is_list(out)) {
       moves_of(out.size).spread(data[0], out.step, data[1], n);
     } else {
       repeat(data, n);

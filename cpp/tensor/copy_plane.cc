@@ -76,7 +76,8 @@ struct Mover {
   void to_dense_rows() const {
     if (from_step == 1) {
       each_row([n = columns](T* y, const T* x) {
-        each_vector<lanes>(n, [=](int64_t at) { std::memcpy(y + at, x + at, lanes * size); });
+        each_vector<lanes>(n,
+                           [=](int64_t at) { std::memcpy(y + at, x + at, lanes * size); });
       });
     } else if (from_step == 0) {
       each_row([n = columns](T* y, const T* x) {

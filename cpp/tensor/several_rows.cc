@@ -7,8 +7,9 @@
 namespace pkg::staging {
 namespace {
 
-constexpr int64_t kListed = 1024;    // elements of a block by lists
-constexpr int64_t kGroupedRow = 32;  // elements of a row, from which on groups are better
+constexpr int64_t kListed = 1024;     // elements of a block by lists
+constexpr int64_t kLongestRow = 512;  // bytes of one that is better brought with others
+constexpr int64_t kGroupedRow = 32;   // elements of a row, from which on groups are better
 constexpr int64_t kFilledRow = 5;  // and from which on one is filled faster than gathered,
 constexpr int64_t kFilledBytes = 8;  // if it has so many
 constexpr int64_t kLoopedRow = 128;  // bytes of a short one that is worth a loop of its own
@@ -19,6 +20,7 @@ constexpr int64_t kOfNumbers = 8192;  // elements of a group whose rows have num
 struct Cut {
   size_t dims = 0;
   int64_t inside = 1, times = 1;
+  bool is_rows() const { return dims == 1 && times > 1; }
 };
 Cut cut_block(const Walk& walk, int64_t most) {
   Cut cut;
@@ -67,6 +69,12 @@ void run_lists(Plan& plan, const Walk& walk, const Cut& cut) {
     }
     plan.set(k, same ? How::Constant : How::Listed, 0);
     if (same && same_from(walk, k, 0)) continue;
+    if (cut.is_rows()) {  // which need no list of their elements
+      o.columns = walk.sizes[0];
+      o.step = walk.strides[k][0];
+      o.row = walk.strides[k][1];
+      continue;
+    }
     list_places(cut, walk, k, places[k]);
     o.places = places[k];
   }
@@ -100,6 +108,7 @@ bool are_runs(const Plan& plan, const Walk& walk) {
 bool by_lists(const Plan& plan, const Walk& walk, const Cut& cut) {
   if (cut.inside * cut.times <= walk.sizes[0] || are_runs(plan, walk)) return false;
   if (walk.sizes[0] < kShortRow) return true;
+  if (cut.is_rows() && walk.sizes[0] * plan.widest <= kLongestRow) return true;
   for (size_t k = 0; k < plan.count; ++k) {
     const bool same = k > 0 && same_from(walk, k, cut.dims);
     if (!same && !dense_in(cut, walk, k, plan.operands[k].size)) return false;
@@ -178,7 +187,8 @@ void run_groups(Plan& plan, const Walk& walk, int64_t rows) {
 }  // namespace
 
 bool run_several_rows(Plan& plan, const Walk& walk) {
-  const Cut cut = cut_block(walk, std::min(plan.most, kListed));
+  Cut cut = cut_block(walk, plan.most);
+  if (!cut.is_rows()) cut = cut_block(walk, std::min(plan.most, kListed));
   const int64_t rows = rows_of_group(plan, walk, cut);
   if (rows > 1) {
     run_groups(plan, walk, rows);

@@ -145,13 +145,11 @@ struct Bounds {
     cut_past_row = lower ? std::clamp<int64_t>(past_column - 1 - k, row, past_row)
                          : past_row;
     cut_column = lower ? std::clamp<int64_t>(row + k + 1, column, past_column) : column;
-    cut_past_column =
-        lower ? past_column : std::clamp<int64_t>(past_row - 1 + k, column, past_column);
+    cut_past_column = lower ? past_column
+                            : std::clamp<int64_t>(past_row - 1 + k, column, past_column);
   }
   int64_t kept() const { return (past_row - row) * (past_column - column); }
-  int64_t cut() const {
-    return (cut_past_row - cut_row) * (cut_past_column - cut_column);
-  }
+  int64_t cut() const { return (cut_past_row - cut_row) * (cut_past_column - cut_column); }
 };
 
 // Zero on one side of a diagonal of the last two dimensions.  What is zero as a whole is not

@@ -83,7 +83,7 @@ IndexWalk walk_of(const Tensor& table, const Tensor& index, const Tensor& other,
   }
   if (axes.empty()) axes.push_back(Axis{});
   size_t inner = axes.size() - 1;
-  if (axes[inner].size < (inner == dim_at ? 16 : 4)) {
+  if (axes[inner].size < (inner == dim_at ? 6 : 4)) {
     for (size_t d = inner; d-- > 0;) {
       if (axes[d].size > axes[inner].size) inner = d;
     }
