@@ -60,6 +60,19 @@ def test_cells_differ_in_all_that_is_promised() -> None:
     assert {c.threads for c in cells} == {1, 2}
 
 
+def test_sizes_can_be_drawn() -> None:
+    """By the seed alone, between those of the recipe, and others for other seeds."""
+    first, again, other = (cover().population((1,), seed) for seed in ("5", "5", "6"))
+    names = [[{c.name for c in drawn[op]} for op in ("sum", "mm", "pad")]
+             for drawn in (first, again, other)]  # fmt: skip
+    assert names[0] == names[1] and names[0] != names[2]
+    assert {c.size for c in first["sum"]} == {"small", "cache", "memory"}
+    listed = cover().population((1,))
+    assert set(first) == set(listed)
+    views = [c.name for c in listed["unsqueeze"]]
+    assert [c.name for c in first["unsqueeze"]] == views  # which have one size
+
+
 def test_a_sample_of_all_cells_is_timed(tmp_path: Path) -> None:
     """Twenty of them: rows, page, and the same again by their names."""
     pytest.importorskip("torch")
