@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor/cutting.h: what the ways to cut tensors into blocks have in common: Note [Four ways
-// to cut] in staging.cc.
+// tensor/cutting.h: what the ways to cut tensors into blocks have in common: Note [Ways to
+// cut] in staging.cc.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor/several_rows.cc: blocks of more than one row; see Note [Four ways to cut].
+// tensor/several_rows.cc: blocks of more than one row; see Note [Ways to cut].
 #include <utility>
 
 #include "tensor/cutting.h"
@@ -116,7 +116,7 @@ bool by_lists(const Plan& plan, const Walk& walk, const Cut& cut) {
   return true;
 }
 
-// Whether operand k lies over the rows of a group in one of the ways of Note [Four ways to
+// Whether operand k lies over the rows of a group in one of the ways of Note [Ways to
 // cut]: `step` from one element to the next, 0 where each row repeats one.
 bool groups(const Walk& walk, size_t k) {
   const Shape& strides = walk.strides[k];

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor/staging.cc: how tensors are cut into blocks, and what becomes of each block.
 //
-// Note [Four ways to cut]
+// Note [Ways to cut]
 // Rows: the innermost dimension is long, and every row is cut into blocks.
 // Groups: a block holds several rows, over which operands lie as over one long row.  Of one
 // that repeats a row, or an element in each, the block is filled with its repetitions.
 // Lists: it holds many rows, which are short.  An operand that does not lie dense over all
-// of them is gathered by a list of places, which is the same for every block.
+// of them is brought row by row (copy_plane.h), or, where the rows are those of several
+// dimensions, by a list of places, which is the same for every block.
+// Planes: the same where elements are only moved, which needs no buffers.
 // Tiles: an operand lies the other way round (transposed).  Of it some rows are brought at
-// once, so that each line of cache is read once; all else is as with rows.
+// once, so that each line of cache is read once; all else is as with rows.  Where rows are
+// short and all else lies dense, those of a tile are one.
 #include "tensor/staging.h"
 
 #include <utility>

@@ -113,6 +113,24 @@ def test_gradients_of_some_and_without_weights(n):
     np.testing.assert_allclose(grad.numpy(), of_w, atol=1e-8)
 
 
+def test_rows_of_equal_elements_have_no_deviation():
+    """And rows far from zero lose no more than rounding their elements takes."""
+    rng = np.random.default_rng(4)
+    for _ in every_level():
+        for n in [*LENGTHS, 16_384, 32_768, 32_769]:
+            for value in (0.1, 123.456, 1000.1):
+                x = pkg.full((3, n), value)
+                assert not F.layer_norm(x, (n,)).any().item(), (n, value)
+            if n < 3:
+                continue
+            x = (rng.standard_normal((5, n)) + 1000).astype("float32")
+            wide = x.astype("float64")
+            apart = wide - wide.mean(1, keepdims=True)
+            want = apart / np.sqrt((apart**2).mean(1, keepdims=True) + 1e-5)
+            error = np.abs(F.layer_norm(pkg.tensor(x), (n,)).numpy() - want).max()
+            assert error < 1e-4 * max(1, np.abs(want / apart).max()), (n, error)
+
+
 def test_any_number_of_threads_gives_the_same_bits():
     before = pkg.get_num_threads()
     rng = np.random.default_rng(2)

@@ -65,6 +65,21 @@ def test_windows_of_small_maps(dtype):
 
 
 @pytest.mark.parametrize("dtype", KINDS)
+def test_the_first_of_equal_zeros_is_the_largest(dtype):
+    """Its sign is the same with a gradient and without."""
+    rng = np.random.default_rng(6)
+    for height, width in ((2, 2), (3, 5), (1, 40), (4, 33)):
+        x = rng.choice([0.0, -0.0, -1.0], (7, 5, height, width))
+        ours = pkg.tensor(x).to(getattr(pkg, dtype))
+        kernel = (min(2, height), 2)
+        parts = windows(x, kernel, (1, 1))
+        first = np.take_along_axis(parts, parts.argmax(-1)[..., None], -1)[..., 0]
+        for given in (ours, ours.clone().requires_grad_()):
+            got = F.max_pool2d(given, kernel, 1).detach().double().numpy()
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(first))
+
+
+@pytest.mark.parametrize("dtype", KINDS)
 def test_gradients_of_maxima_go_to_the_first_of_equal_ones(dtype):
     for height, width in MAPS:
         if height < 2 or width < 2:

@@ -27,21 +27,32 @@ def hinge_embedding(x):
 
 # Of each function: the inputs, a line each, the value, the gradient of each input.
 ROWS = [
-    ("maximum", pkg.maximum, """
+    (
+        "maximum",
+        pkg.maximum,
+        """
      nan   1 nan   1 inf   0 1
        1 nan nan   1 inf  -0 2
      nan nan nan   1 inf   0 2
        1   1   1 0.5 0.5 0.5 0
        1   1   1 0.5 0.5 0.5 1
-     """),
-    ("minimum", pkg.minimum, """
+     """,
+    ),
+    (
+        "minimum",
+        pkg.minimum,
+        """
      nan   1 nan   1 inf   0 1
        1 nan nan   1 inf  -0 2
      nan nan nan   1 inf   0 1
        1   1   1 0.5 0.5 0.5 1
        1   1   1 0.5 0.5 0.5 0
-     """),
-    ("clamp", pkg.clamp, """
+     """,
+    ),
+    (
+        "clamp",
+        pkg.clamp,
+        """
      nan   1   1 2 0 1 3 1 1 -1
        0 nan   0 2 1 2 2 1 2  1
        1   2 nan 2 1 0 0 1 1  1
@@ -49,152 +60,252 @@ ROWS = [
        0   0   0 1 0 0 0 1 0  0
        0   0   0 0 0 0 0 0 0  0
        0   0   0 0 0 1 1 0 1  0
-     """),
-    ("clamp_min", pkg.clamp_min, """
+     """,
+    ),
+    (
+        "clamp_min",
+        pkg.clamp_min,
+        """
      nan   1 1 2 0 1 3 1 1 -1
        0 nan 0 2 1 2 2 1 2  1
      nan nan 1 2 1 2 3 1 2  1
        0   0 1 1 0 0 1 1 0  0
        0   0 0 0 1 1 0 0 1  1
-     """),
-    ("clamp_max", pkg.clamp_max, """
+     """,
+    ),
+    (
+        "clamp_max",
+        pkg.clamp_max,
+        """
      nan   1 1 2 0 1 3 1 1 -1
        0 nan 0 2 1 2 2 1 2  1
      nan nan 0 2 0 1 2 1 1 -1
        0   0 0 1 1 1 0 1 1  1
        0   0 1 0 0 0 1 0 0  0
-     """),
-    ("clamp between numbers", lambda x: pkg.clamp(x, -1, 1), """
+     """,
+    ),
+    (
+        "clamp between numbers",
+        lambda x: pkg.clamp(x, -1, 1),
+        """
      nan inf -inf 0 1 -1 3 -3 6
      nan   1   -1 0 1 -1 1 -1 1
        0   0    0 1 1  1 0  0 0
-     """),
-    ("clamp between crossed numbers", lambda x: pkg.clamp(x, 1, -1), """
+     """,
+    ),
+    (
+        "clamp between crossed numbers",
+        lambda x: pkg.clamp(x, 1, -1),
+        """
      nan inf -inf  0  1 -1  3 -3  6
      nan  -1   -1 -1 -1 -1 -1 -1 -1
        0   0    0  0  0  0  0  0  0
-     """),
-    ("clamp to nan", lambda x: pkg.clamp(x, nan, 1), """
+     """,
+    ),
+    (
+        "clamp to nan",
+        lambda x: pkg.clamp(x, nan, 1),
+        """
      nan inf -inf   0   1  -1   3  -3   6
      nan nan  nan nan nan nan nan nan nan
        0   0    0   0   0   0   0   0   0
-     """),
-    ("elu", F.elu, """
+     """,
+    ),
+    (
+        "elu",
+        F.elu,
+        """
      nan inf -inf 0 1        -1 3        -3 6
      nan inf   -1 0 1 -0.632121 3 -0.950213 6
        1   1    0 1 1  0.367879 1 0.0497871 1
-     """),
-    ("selu", F.selu, """
+     """,
+    ),
+    (
+        "selu",
+        F.selu,
+        """
         nan    inf    -inf      0      1       -1      3        -3       6
         nan    inf -1.7581      0 1.0507 -1.11133 3.1521  -1.67057 6.30421
      1.0507 1.0507       0 1.7581 1.0507 0.646769 1.0507 0.0875306  1.0507
-     """),
-    ("celu", lambda x: F.celu(x, 2.0), """
+     """,
+    ),
+    (
+        "celu",
+        lambda x: F.celu(x, 2.0),
+        """
      nan inf -inf 0 1        -1 3       -3 6
      nan inf   -2 0 1 -0.786939 3 -1.55374 6
        1   1    0 1 1  0.606531 1  0.22313 1
-     """),
-    ("hardtanh", F.hardtanh, """
+     """,
+    ),
+    (
+        "hardtanh",
+        F.hardtanh,
+        """
      nan inf -inf 0 1 -1 3 -3 6
      nan   1   -1 0 1 -1 1 -1 1
        1   0    0 1 0  0 0  0 0
-     """),
-    ("relu6", F.relu6, """
+     """,
+    ),
+    (
+        "relu6",
+        F.relu6,
+        """
      nan inf -inf 0 1 -1 3 -3 6
      nan   6    0 0 1  0 3  0 6
        1   0    0 0 1  0 1  0 0
-     """),
-    ("hardsigmoid", F.hardsigmoid, """
+     """,
+    ),
+    (
+        "hardsigmoid",
+        F.hardsigmoid,
+        """
      nan inf -inf        0        1       -1 3 -3 6
      nan   1    0      0.5 0.666667 0.333333 1  0 1
        0   0    0 0.166667 0.166667 0.166667 0  0 0
-     """),
-    ("hardswish", F.hardswish, """
+     """,
+    ),
+    (
+        "hardswish",
+        F.hardswish,
+        """
      nan inf -inf   0        1        -1 3 -3 6
      nan inf  nan   0 0.666667 -0.333333 3 -0 6
        1   1    0 0.5 0.833333  0.166667 1  0 1
-     """),
-    ("threshold", lambda x: F.threshold(x, 1.0, 5.0), """
+     """,
+    ),
+    (
+        "threshold",
+        lambda x: F.threshold(x, 1.0, 5.0),
+        """
      nan inf -inf 0 1 -1 3 -3 6
      nan inf    5 5 5  5 3  5 6
        1   1    0 0 0  0 1  0 1
-     """),
-    ("prelu", F.prelu, """
+     """,
+    ),
+    (
+        "prelu",
+        F.prelu,
+        """
       nan inf -inf    0 1    -1 3    -3 6
      0.25
       nan inf -inf    0 1 -0.25 3 -0.75 6
      0.25   1 0.25 0.25 1  0.25 1  0.25 1
       nan
-     """),
-    ("prelu of nan", F.prelu, """
+     """,
+    ),
+    (
+        "prelu of nan",
+        F.prelu,
+        """
      nan inf -inf   0 1  -1 3  -3 6
      nan
      nan inf  nan nan 1 nan 3 nan 6
      nan   1  nan nan 1 nan 1 nan 1
      nan
-     """),
-    ("smooth_l1_loss", partial(F.smooth_l1_loss, reduction="none"), """
+     """,
+    ),
+    (
+        "smooth_l1_loss",
+        partial(F.smooth_l1_loss, reduction="none"),
+        """
      nan inf -inf 0   1     2 inf
        1   1    1 0   2   2.5 inf
      nan inf  inf 0 0.5 0.125 nan
      nan   1   -1 0  -1  -0.5 nan
      nan  -1    1 0   1   0.5 nan
-     """),
-    ("huber_loss", partial(F.huber_loss, reduction="none", delta=0.5), """
+     """,
+    ),
+    (
+        "huber_loss",
+        partial(F.huber_loss, reduction="none", delta=0.5),
+        """
      nan  inf -inf 0     1     2 inf
        1    1    1 0     2   2.5 inf
      nan  inf  inf 0 0.375 0.125 nan
      nan  0.5 -0.5 0  -0.5  -0.5 nan
      nan -0.5  0.5 0   0.5   0.5 nan
-     """),
-    ("huber_loss", partial(F.huber_loss, reduction="none", delta=inf), """
+     """,
+    ),
+    (
+        "huber_loss",
+        partial(F.huber_loss, reduction="none", delta=inf),
+        """
      nan  inf -inf 0     1     2   0
        1    1    1 0     2     0   0
      nan  nan  nan 0   0.5     2   0
      nan  inf -inf 0    -1     2   0
      nan -inf  inf 0     1    -2   0
-     """),
-    ("smooth_l1_loss", partial(F.smooth_l1_loss, reduction="none", beta=inf), """
+     """,
+    ),
+    (
+        "smooth_l1_loss",
+        partial(F.smooth_l1_loss, reduction="none", beta=inf),
+        """
      nan  inf -inf 0     1     2   0
        1    1    1 0     2     0   0
      nan  nan  nan 0     0     0   0
      nan    1   -1 0     0     0   0
      nan   -1    1 0     0     0   0
-     """),
-    ("binary_cross_entropy", partial(F.binary_cross_entropy, reduction="none"), """
+     """,
+    ),
+    (
+        "binary_cross_entropy",
+        partial(F.binary_cross_entropy, reduction="none"),
+        """
        0    1      0.5
        0    1     0.25
        0   -0 0.693147
        0    0        1
      inf -inf       -0
-     """),
-    ("margin_ranking_loss", margin_ranking, """
+     """,
+    ),
+    (
+        "margin_ranking_loss",
+        margin_ranking,
+        """
      nan  1   2 inf
        1  1 nan inf
      nan  0 nan nan
       -0 -1  -0  -0
        0  1   0   0
-     """),
-    ("hinge_embedding_loss", hinge_embedding, """
+     """,
+    ),
+    (
+        "hinge_embedding_loss",
+        hinge_embedding,
+        """
      nan nan  1
      nan nan  0
        1   0 -1
-     """),
-    ("xlogy", pkg.xlogy, """
+     """,
+    ),
+    (
+        "xlogy",
+        pkg.xlogy,
+        """
       nan   1   0   0   0  0 0 inf   2
         0 nan nan   0 inf -1 1 inf  -1
       nan nan nan   0   0  0 0 inf nan
      -inf nan nan   0 inf  0 0 inf nan
       nan nan nan nan   0 -0 0 nan  -2
-     """),
-    ("logaddexp", pkg.logaddexp, """
+     """,
+    ),
+    (
+        "logaddexp",
+        pkg.logaddexp,
+        """
      nan inf -inf inf -inf    1 1e30   1
        1 inf -inf   1    1 -inf 1e30 inf
      nan inf -inf inf    1    1 1e30 inf
      nan nan  nan   1    0    1  0.5   0
      nan nan  nan   0    1    0  0.5   1
-     """),
-    ("lerp far out", pkg.lerp, """
+     """,
+    ),
+    (
+        "lerp far out",
+        pkg.lerp,
+        """
       1  inf  0
       2    1  1
      -3   -2  4
@@ -202,27 +313,44 @@ ROWS = [
       4    3 -3
      -3   -2  4
       1 -inf  1
-     """),
-    ("max", pkg.max, """
+     """,
+    ),
+    (
+        "max",
+        pkg.max,
+        """
      nan nan 1
      nan
      0.5 0.5 0
-     """),
-    ("min", pkg.min, """
+     """,
+    ),
+    (
+        "min",
+        pkg.min,
+        """
        2 nan 1
      nan
        0   1 0
-     """),
-    ("norm inf", lambda x: pkg.norm(x, inf), """
+     """,
+    ),
+    (
+        "norm inf",
+        lambda x: pkg.norm(x, inf),
+        """
      nan 0
      nan
        0 0
-     """),
-    ("norm -1", lambda x: pkg.norm(x, -1), """
+     """,
+    ),
+    (
+        "norm -1",
+        lambda x: pkg.norm(x, -1),
+        """
      0 1
      0
      0 0
-     """),
+     """,
+    ),
 ]
 
 

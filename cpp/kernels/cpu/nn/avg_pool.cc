@@ -79,8 +79,8 @@ inline void mean_row(const T* plane, int64_t w, const Windows::Window& y, const 
     *to = line_sum(sums, (y.end - y.from) * w) / T(y.divisor * x.all[0].divisor);
     return;
   }
-  constexpr int64_t kShortLine = 16;  // which is not worth loops over all of it
-  if (w < kShortLine) {
+  constexpr int64_t kShortLine = 16;  // a few of which are not worth loops over all of them
+  if (w < kShortLine && y.end - y.from < kShortLine) {
     for (int64_t i = 0; i < x.count(); ++i) {
       const auto& window = x.all[size_t(i)];
       T sum = 0;

@@ -69,13 +69,14 @@ const T* whole_row(const Runs<T>& in, int64_t row, int64_t n, T* buffer) {
 // Elements of the buffers for rows of n, or parts of them.
 int64_t room_for(int64_t n) { return n <= kWholeRow ? std::max(n, kRun) : kRun; }
 
+// In pieces, which are joined in double; `whole` is the row if it was converted before.
 template <class T>
-Moments moments_of_row(const Runs<T>& in, int64_t from, int64_t n, bool centred,
-                       T* buffer) {
+Moments moments_of_row(const T* whole, const Runs<T>& in, int64_t from, int64_t n,
+                       bool centred, T* buffer) {
   Moments all;
   for (int64_t at = 0; at < n; at += kRun) {
     const int64_t some = std::min(kRun, n - at);
-    all.add(moments(in.run(from + at, some, buffer), some, centred));
+    all.add(moments(whole ? whole + at : in.run(from + at, some, buffer), some, centred));
   }
   return all;
 }
@@ -119,9 +120,8 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
         stop(n);
         with_isa([&] {
           const T* whole = whole_row(in, row, n, x_buffer.data());
-          const Moments of = whole
-                                 ? moments(whole, n, centred)
-                                 : moments_of_row(in, row * n, n, centred, x_buffer.data());
+          const Moments of = moments_of_row(whole, in, row * n, n, centred,
+                                            x_buffer.data());
           const T m = T(of.mean), s = T(1 / std::sqrt(of.squares / double(n) + eps));
           mean_to.data()[row] = m;
           scale_to.data()[row] = s;
@@ -189,11 +189,10 @@ struct Backward {
     const T *whole_g = whole_row(grad, row, n, b.g.data()),
             *whole_x = whole_row(in, row, n, b.x.data());
     const auto runs = [&](auto f) {
-      if (whole_g) return f(0, n, whole_g, whole_x);
       for (int64_t at = 0; at < n; at += kRun) {
         const int64_t some = std::min(kRun, n - at);
-        f(at, some, grad.run(row * n + at, some, b.g.data()),
-          in.run(row * n + at, some, b.x.data()));
+        f(at, some, whole_g ? whole_g + at : grad.run(row * n + at, some, b.g.data()),
+          whole_x ? whole_x + at : in.run(row * n + at, some, b.x.data()));
       }
     };
     runs([&](int64_t at, int64_t some, const T* g, const T* x) {

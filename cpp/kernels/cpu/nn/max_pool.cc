@@ -156,12 +156,12 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
   });
 }
 
-// The larger one; NaN if there is one.  Two choices, each of which is an instruction: one of
-// `x > best || x != x` would be a jump.
+// The larger one, the first of equal ones; NaN if there is one.  Two choices, each of which is
+// an instruction: one of `x > best || x != x` would be a jump.
 template <class T>
 [[gnu::always_inline]] inline T larger(T best, T x) {
-  const T one = best > x ? best : x;
-  return best == best ? one : best;
+  const T one = x > best ? x : best;
+  return x == x ? one : x;
 }
 
 // The maxima of one row of windows: of whole ones, S (0: stride) columns apart, element by

@@ -25,12 +25,16 @@ inline void sums_of(int64_t n, F f, G g, T& of_f, T& of_g) {
   of_g = c + d + (n % 2 ? g(n - 1) : T(0));
 }
 
-/// Of n elements in the first cache; about zero where they are not `centred`.
+/// Of n elements in the first cache; about zero where they are not `centred`.  What is apart
+/// from the mean adds up to what its rounding left out.
 template <class T>
 inline Moments moments(const T* x, int64_t n, bool centred) {
   const T mean = centred ? sum_of<T>(n, [=](int64_t i) { return x[i]; }) / T(n) : T(0);
   const T squares = sum_of<T>(n, [=](int64_t i) { return (x[i] - mean) * (x[i] - mean); });
-  return {double(n), double(mean), double(squares)};
+  if (!centred) return {double(n), 0, double(squares)};
+  const double rest = sum_of<T>(n, [=](int64_t i) { return x[i] - mean; });
+  const double middle = double(mean) + rest / double(n);
+  return {double(n), middle, double(squares) - rest * rest / double(n)};
 }
 
 }  // namespace pkg

@@ -33,8 +33,8 @@ struct Planes {
 };
 
 /// Calls f(first element, count, its column or channel, mine) for runs of elements: of one
-/// channel, or where channels lie side by side, of the samples that are together.  `mine` is what make() gave the
-/// thread.
+/// channel, or where channels lie side by side, of the samples that are together.  `mine` is
+/// what make() gave the thread.
 template <class M, class F>
 void for_planes(const Planes& shape, M make, F f) {
   if (shape.samples * shape.row() == 0) return;

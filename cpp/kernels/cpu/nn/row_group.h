@@ -141,6 +141,8 @@ class RowGroup {
     if (n_ % lanes) f(n_ - lanes);
   }
 
+  // Means, and sums of squares of what is apart from them.  What is apart from a mean adds up
+  // to what its rounding left out: with that, rows of equal elements have no deviation.
   template <int64_t lanes>
   void moments_of_rows(const T* x, int64_t rows, bool centred) const {
     T *m = part(2), *q = part(3);
@@ -151,6 +153,10 @@ class RowGroup {
     for (int64_t i = 0; i < rows; ++i) {
       const T *row = x + i * n_, middle = m[i];
       q[i] = sum<lanes>([=](int64_t j) { return (row[j] - middle) * (row[j] - middle); });
+      if (!centred) continue;
+      const T rest = sum<lanes>([=](int64_t j) { return row[j] - middle; });
+      m[i] += rest / T(n_);
+      q[i] -= rest * rest / T(n_);
     }
   }
   void moments_of_columns(const T* x, int64_t rows, bool centred) const {
@@ -164,11 +170,19 @@ class RowGroup {
       }
       for (int64_t i = 0; i < rows; ++i) m[i] /= T(n_);
     }
+    T* __restrict rest = part(1);
+    std::fill_n(rest, rows, T(0));
     for (int64_t j = 0; j < n_; ++j) {
       for (int64_t i = 0; i < rows; ++i) {
         const T apart = x[j * rows + i] - m[i];
         q[i] += apart * apart;
+        rest[i] += apart;
       }
+    }
+    if (!centred) return;
+    for (int64_t i = 0; i < rows; ++i) {
+      m[i] += rest[i] / T(n_);
+      q[i] -= rest[i] * rest[i] / T(n_);
     }
   }
   template <int64_t lanes>

@@ -94,7 +94,8 @@ void with_order(double p, int64_t each, R reduce) {
   reduce(TypeTag<PowerSum<Power::Any, T>>(), [=](double s) { return std::pow(s, 1 / p); });
 }
 
-// put(to, at, norms, n) for some, from the at-th on, of those norms that go to `to`, computed as results of `type` are.
+// put(to, at, norms, n) for some norms, from the at-th on of those that go to `to`, computed
+// as results of `type` are.
 template <class Put>
 void norms(const Tensor& self, DType type, double p, const Dims& dim, int64_t each,
            std::initializer_list<const Tensor*> outs, Put put) {
