@@ -153,8 +153,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self weight result1 result2", row_gradient);
   m.def("_layer_norm_backward(Tensor grad, Tensor self, Tensor mean, Tensor scale, "
         "Tensor? weight, int length, bool centred, bool sums) -> (Tensor, Tensor, Tensor)")
-      .doc("Gradients of _layer_norm for self and, if there is a weight and `sums` is true, "
-           "for it and the bias.")
+      .doc(
+          "Gradients of _layer_norm for self and, if there is a weight and `sums` is true, "
+          "for it and the bias.")
       .dtypes("grad", kFloatDTypes)
       .dtypes("self", kFloatDTypes)
       .non_differentiable()

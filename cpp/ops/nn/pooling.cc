@@ -111,9 +111,8 @@ void check_adaptive(const Tensor& self, const Shape& out) {
 // One window over all of the last dimensions is their mean.
 bool is_mean(const Tensor& self, const Shape& out) {
   const Shape& sizes = self.sizes();
-  return out.numel() == 1 &&
-         std::all_of(sizes.end() - int64_t(out.size()), sizes.end(),
-                     [](int64_t size) { return size > 0; });
+  return out.numel() == 1 && std::all_of(sizes.end() - int64_t(out.size()), sizes.end(),
+                                         [](int64_t size) { return size > 0; });
 }
 Tensor mean_of_last(const Tensor& self, const Shape& dims) {
   double n = 1;
