@@ -49,7 +49,15 @@ Ref<Event> Engine::init(const Settings& settings) {
     thread_ = std::thread([this] { run(); });
   }
   if (!watch_.joinable() && settings.start_seconds > 0) {
-    watch_ = std::thread([this] { watch_start(); });
+    watching_ = true;
+    watch_ = std::thread([this] {
+      watch_start();
+      {
+        std::lock_guard done(mutex_);
+        watching_ = false;
+      }
+      changed_.notify_all();
+    });
   }
   const Ref<Event> started = started_;
   lock.unlock();
@@ -244,8 +252,17 @@ bool Engine::leave(double seconds) {
   leaving_ = true;
   changed_.notify_all();
   start_changed_.notify_all();
-  return changed_.wait_for(lock, std::chrono::duration<double>(seconds),
-                           [&] { return left_; });
+  if (!changed_.wait_for(lock, std::chrono::duration<double>(seconds),
+                         [&] { return left_ && !watching_; })) {
+    return left_;
+  }
+  std::thread ended[] = {std::move(thread_),
+                         std::move(watch_)};  // they do nothing any more
+  lock.unlock();
+  for (std::thread& thread : ended) {
+    if (thread.joinable()) thread.join();
+  }
+  return true;
 }
 
 }  // namespace pkg::collectives
