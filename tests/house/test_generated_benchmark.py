@@ -62,15 +62,17 @@ def test_cells_differ_in_all_that_is_promised() -> None:
 
 def test_sizes_can_be_drawn() -> None:
     """By the seed alone, between those of the recipe, and others for other seeds."""
-    first, again, other = (cover().population((1,), seed) for seed in ("5", "5", "6"))
-    names = [[{c.name for c in drawn[op]} for op in ("sum", "mm", "pad")]
-             for drawn in (first, again, other)]  # fmt: skip
-    assert names[0] == names[1] and names[0] != names[2]
-    assert {c.size for c in first["sum"]} == {"small", "cache", "memory"}
-    listed = cover().population((1,))
-    assert set(first) == set(listed)
-    views = [c.name for c in listed["unsqueeze"]]
-    assert [c.name for c in first["unsqueeze"]] == views  # which have one size
+
+    def cells(op: str, seed: str) -> list:
+        made = [m for m in cover().recipes() if op in m.ops]
+        return [c for m in made for c in cover().cells_of(m, op, (1,), seed)]
+
+    for op in ("cumsum", "mm", "pad"):
+        first, again, other = ({c.name for c in cells(op, s)} for s in ("5", "5", "6"))
+        assert first == again and first != other
+    assert {c.size for c in cells("cumsum", "5")} == {"small", "cache", "memory"}
+    views = [c.name for c in cells("unsqueeze", "")]  # which have one size
+    assert [c.name for c in cells("unsqueeze", "5")] == views
 
 
 def test_a_sample_of_all_cells_is_timed(tmp_path: Path) -> None:

@@ -90,6 +90,12 @@ REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "_( ... x 2000x2000 ... x stepped"): "what is stepped and written in "
     "place is gathered (half of the time, which waits for memory), computed and "
     "scattered (a quarter)",
+    **{
+        ("PyTorch", f"{call} ... x 20000x200, i 20000 ... x broadcast"): "a table of one "
+        "row, repeated, stays in cache: waited for, a call takes 0.7 of PyTorch's time; "
+        "here several are under way, each of which writes other memory"
+        for call in ("F.embedding(i, x)", "T.index_select(x, 0, i)")
+    },
     ("PyTorch", "F.embedding( ... x transposed"): "rows of a table that lies the other "
     "way round are picked from as many lines of memory as they have elements: 0.96 of "
     "the time",

@@ -105,9 +105,12 @@ def named(rows):
 def page(kept, worst):
     """The page as Markdown."""
     rows = kept["rows"]
+    drawn = kept.get("sizes") == "drawn"
+    title = "Every op, timed with sizes that nobody chose" if drawn else "Every op, timed"
+    file = "benchmark_sizes.md" if drawn else "benchmark.md"
     text = [
         "<!-- Written by tests/benchmarks/generated.py --page; do not edit. -->",
-        "# Every op, timed",
+        f"# {title}",
         "",
         f"{len(rows):,} cells of {kept['population']:,}, drawn by seed {kept['seed']}, "
         "from every op as many: calls x sizes x dtypes x layouts x passes x threads. "
@@ -115,7 +118,7 @@ def page(kept, worst):
         "interleaved runs. Results are compared before they are timed.",
         "",
         "    python tests/benchmarks/generated.py --cells "
-        f"{len(rows)} --seed {kept['seed']} --page docs/benchmark.md",
+        f"{len(rows)} --seed {kept['seed']} {'--sizes drawn ' * drawn}--page docs/{file}",
         "",
         kept["machine"],
         "",
