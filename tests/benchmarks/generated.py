@@ -187,7 +187,8 @@ def main():
         for key, (what, said) in run.refused.items()
     ]
     kept = {
-        "seed": options.seed, "sizes": options.sizes, "threads": threads, "rows": run.rows, "refused": refused,
+        "seed": options.seed, "sizes": options.sizes, "threads": threads,
+        "rows": run.rows, "refused": refused,
         "seconds": time.perf_counter() - start,
         "population": sum(map(len, cells.values())), "machine": report.machine(),
         "without": cover.reasons(),

@@ -91,9 +91,9 @@ REASONS: dict[tuple[str, str], str] = {
     "place is gathered (half of the time, which waits for memory), computed and "
     "scattered (a quarter)",
     **{
-        ("PyTorch", f"{call} ... x 20000x200, i 20000 ... x broadcast"): "a table of one "
-        "row, repeated, stays in cache: waited for, a call takes 0.7 of PyTorch's time; "
-        "here several are under way, each of which writes other memory"
+        ("PyTorch", f"{call} ... x 20000x200, i 20000 ... x broadcast"): "a table of "
+        "one row, repeated, stays in cache: waited for, a call takes 0.7 of PyTorch's "
+        "time; here several are under way, each of which writes other memory"
         for call in ("F.embedding(i, x)", "T.index_select(x, 0, i)")
     },
     ("PyTorch", "F.embedding( ... x transposed"): "rows of a table that lies the other "

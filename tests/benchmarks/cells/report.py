@@ -106,8 +106,8 @@ def page(kept, worst):
     """The page as Markdown."""
     rows = kept["rows"]
     drawn = kept.get("sizes") == "drawn"
-    title = "Every op, timed with sizes that nobody chose" if drawn else "Every op, timed"
-    file = "benchmark_sizes.md" if drawn else "benchmark.md"
+    title = "Every op, timed" + " with sizes that nobody chose" * drawn
+    file = f"{'--sizes drawn ' * drawn}--page docs/benchmark{'_sizes' * drawn}.md"
     text = [
         "<!-- Written by tests/benchmarks/generated.py --page; do not edit. -->",
         f"# {title}",
@@ -118,7 +118,7 @@ def page(kept, worst):
         "interleaved runs. Results are compared before they are timed.",
         "",
         "    python tests/benchmarks/generated.py --cells "
-        f"{len(rows)} --seed {kept['seed']} {'--sizes drawn ' * drawn}--page docs/{file}",
+        f"{len(rows)} --seed {kept['seed']} {file}",
         "",
         kept["machine"],
         "",
