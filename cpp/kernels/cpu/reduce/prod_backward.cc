@@ -194,7 +194,8 @@ void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
   LineExtent extent(self, dim);
   LinePart in(self, dim, self.dtype(), DType::Float64);
   LinePart to(out, dim, DType::Float64, out.dtype());
-  if (extent.inner == 1) {
+  const bool side_by_side = extent.inner > 1;
+  if (!side_by_side) {
     extent.turn();
     in.turn();
     to.turn();
@@ -206,7 +207,9 @@ void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
   const int64_t deep = std::min(extent.n, kLineRoom / std::min(kFew, extent.inner));
   const int64_t blocks = (extent.n + deep - 1) / deep;
   const int64_t most = std::min(kLines, kLineRoom / deep);
-  const int64_t grain = std::max<int64_t>(4, kGrain / 4 / extent.n);
+  // Threads that write neighbouring lines would wait for each other's lines of cache.
+  const int64_t least = side_by_side ? kFew : 4;
+  const int64_t grain = std::max(least, kGrain / 4 / extent.n);
   parallel_for(0, extent.lines(), grain, [&](int64_t begin, int64_t end) {
     alignas(64) double x[kLineRoom], y[kLineRoom], after[kLines];
     const RunBuffer<double> before(blocks * std::min(most, end - begin));
