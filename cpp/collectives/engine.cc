@@ -253,15 +253,17 @@ bool Engine::leave(double seconds) {
   changed_.notify_all();
   start_changed_.notify_all();
   if (!changed_.wait_for(lock, std::chrono::duration<double>(seconds),
-                         [&] { return left_ && !watching_; })) {
-    return left_;
+                         [&] { return left_; })) {
+    return false;
   }
-  std::thread ended[] = {std::move(thread_),
-                         std::move(watch_)};  // they do nothing any more
+  // The other one may still tell of a start that failed, to whoever waits for it.
+  constexpr auto soon = std::chrono::seconds(1);
+  const bool told = changed_.wait_for(lock, soon, [&] { return !watching_; });
+  std::thread ended = std::move(thread_), watch;
+  if (told) watch = std::move(watch_);
   lock.unlock();
-  for (std::thread& thread : ended) {
-    if (thread.joinable()) thread.join();
-  }
+  if (ended.joinable()) ended.join();
+  if (watch.joinable()) watch.join();
   return true;
 }
 

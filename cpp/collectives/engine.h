@@ -104,7 +104,7 @@ class Engine {
   bool stop_ = false, leaving_ = false, left_ = true;
   bool abandoned_ = false;  // the last session ended with work that somebody waited for
   bool leaves_at_exit_ = false;      // of the thread
-  bool watching_ = false;            // the other thread is at work
+  bool watching_ = false;            // watch_ runs
   std::atomic<bool> begun_ = false;  // there was an init()
   std::thread thread_, watch_;
 };

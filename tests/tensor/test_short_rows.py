@@ -44,7 +44,7 @@ def test_copies_between_rows(dtype, given):
             ours = pkg.tensor(x).to(getattr(pkg, dtype))
             want, view = VIEWS[given](x, n), VIEWS[given](ours, n)
             np.testing.assert_array_equal(values(view.contiguous()), want)
-            shape = np.broadcast_shapes(want.shape, (want.shape[0], want.shape[1]))
+            shape = want.shape
             for into in ("gaps", "stepped", "turned"):
                 room = np.full((2 * shape[0] + 2, 3 * shape[1] + 2), 7)
                 if into == "turned":

@@ -201,7 +201,7 @@ def sizes_of(dims: str) -> dict[str, dict[str, int]]:
 def drawn_sizes(dims: str, rng: random.Random) -> Iterator[tuple[str, dict[str, int]]]:
     """Sizes between the smallest and the largest of the recipe, each as likely in its
     logarithm; of R rows and C columns it is their product that lies between."""
-    listed = [sizes for sizes in sizes_of(dims).values()]
+    listed = list(sizes_of(dims).values())
     low, high = listed[0], listed[-1]
     free = [letter for letter in low if low[letter] != high[letter]]
 

@@ -158,10 +158,10 @@ void run_pad(Tensor& out, const Tensor& self, const PaddedDims& dims, const Scal
   if (self.numel() == 0) return fill(out, value);
   const PaddedDim& last = dims.back();
   const int64_t rows = out.numel() / last.padded;
-  constexpr int64_t kShortRow = 128;  // bytes; of those all are filled, and copied into
-  if (last.padded * itemsize(out.dtype()) <= kShortRow && rows > 1 &&
-      std::all_of(dims.begin(), dims.end(),
-                  [](const PaddedDim& d) { return d.border == Border::Constant; })) {
+  // Rows of a few bytes, around which a constant is, are filled, and copied into.
+  constexpr int64_t kShortRow = 128;
+  const bool is_short = last.padded * itemsize(out.dtype()) <= kShortRow;
+  if (is_short && rows > 1 && last.border == Border::Constant) {
     fill(out, value);
     const Tensor to = kept(out, dims, true);
     if (to.numel() > 0) copy_into(to, kept(self, dims, false));

@@ -235,8 +235,8 @@ class RowGroup {
   void write_row_slopes(const T* grad, const T* x, int64_t rows, const T* w, const T* mean,
                         const T* scale, T* dw, T* db, T* dx) const {
     const T *flat = part(2), *slope = part(3);
-    // Of the last vector, what was not seen before; apart, as what has just been written to
-    // other addresses cannot be read back at once.
+    // The last vector begins within the one before.  Its sums are kept apart: to read what
+    // overlaps a store of a moment ago would take longer than all else.
     const int64_t seen = n_ % lanes ? lanes - n_ % lanes : lanes;
     alignas(64) T last_w[lanes] = {}, last_b[lanes] = {};
     for (int64_t i = 0; i < rows; ++i) {
