@@ -79,6 +79,17 @@ def test_the_first_of_equal_zeros_is_the_largest(dtype):
             np.testing.assert_array_equal(np.signbit(got), np.signbit(first))
 
 
+@pytest.mark.parametrize("padding", [0, 1, 2])
+def test_a_stride_as_large_as_numbers_are(padding):
+    """There is one window, at the beginning; with its place and without."""
+    x = pkg.arange(64.0).reshape(1, 1, 8, 8)
+    corner = 4 - padding
+    for given in (x, x.clone().requires_grad_()):
+        for stride in (2**63 - 1, 2**62, 9):
+            y = F.max_pool2d(given, 5, stride, padding)
+            assert y.tolist() == [[[[9.0 * corner]]]]
+
+
 @pytest.mark.parametrize("dtype", KINDS)
 def test_gradients_of_maxima_go_to_the_first_of_equal_ones(dtype):
     for height, width in MAPS:

@@ -81,7 +81,8 @@ struct Pool {
         kernel(kernel_in),
         stride(stride_in),
         padding(padding_in) {
-    inner_from = std::min(ow, (padding[1] + stride[1] - 1) / stride[1]);
+    // The first window that begins on the line; the stride may be as large as numbers are.
+    inner_from = padding[1] > 0 ? std::min(ow, (padding[1] - 1) / stride[1] + 1) : 0;
     const int64_t last = w + padding[1] - kernel[1];  // where the last whole one begins
     inner_end = std::clamp(last < 0 ? 0 : last / stride[1] + 1, inner_from, ow);
   }
