@@ -65,7 +65,9 @@ class Run:
         except (timing.Wrong, MemoryError) as error:
             self.note(cell, type(error).__name__, error)
             return False
-        fastest = timing.measure(sides, cell.threads, self.options.thorough)
+        fastest = timing.glance(sides) if self.options.glance else None
+        if fastest is None:
+            fastest = timing.measure(sides, cell.threads, self.options.thorough)
         if fastest[0] > AGAIN * min(fastest[1:]):  # or did the machine do other work?
             more = timing.measure(sides, cell.threads, thorough=True)
             fastest = [min(pair) for pair in zip(fastest, more)]
@@ -151,6 +153,12 @@ def parsed():
     )
     parser.add_argument("--list", action="store_true", help="print names, time nothing")
     parser.add_argument("--verbose", action="store_true", help="each cell as it comes")
+    parser.add_argument(
+        "--glance",
+        action="store_true",
+        help="several times as many cells a minute: a short look at each, and only those"
+        " that it does not clear are timed; for finding what is behind, not for a page",
+    )
     parser.add_argument("--thorough", action="store_true", help="twice the rounds")
     parser.add_argument(
         "--lock", metavar="FILE", help="hold this file's lock meanwhile"

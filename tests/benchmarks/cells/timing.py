@@ -26,6 +26,9 @@ RUN = 0.0015
 MOST = 0.5
 #: Ratios below need no further runs, as noise does not decide.
 CLEAR = 0.6
+#: A glance: seconds of one side, and the ratio up to which it is believed.
+GLANCE = 0.001
+BELIEVED = 0.85
 
 
 class Refused(Exception):
@@ -171,6 +174,16 @@ def compare(cell, ours, theirs, slack=0.0):
         if np.mean(~same) > 1e-3:
             worst = int(np.argmin(same))
             raise Wrong(f"values {x.flat[worst]} and {y.flat[worst]}")
+
+
+def glance(sides):
+    """The seconds of each side in a short look, or None if that does not decide."""
+    seconds = []
+    for side in sides:
+        one = side.once(1)
+        count = max(2, min(1000, int(GLANCE / max(one, 1e-8))))
+        seconds.append(min(side.once(count), side.once(2)))
+    return seconds if seconds[0] < BELIEVED * min(seconds[1:]) else None
 
 
 def measure(sides, threads, thorough=False):
