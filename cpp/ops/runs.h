@@ -114,11 +114,35 @@ void block(const void* formula, char* const* data, int64_t n) {
   }
 }
 
+/// The loop of rows, which may be short: whole vectors alone, the last of which begins where
+/// it ends with the row.  What it reads is read before anything is written.  (In long rows of
+/// long elements vectors that are stored twice take more time than some single elements.)
+template <class F, class Out, class T>
+inline void apply_row(const F f, Out* out, int64_t n, const T* in) {
+  constexpr int64_t kLanes = 32 / sizeof(T);
+  constexpr int64_t kMost = sizeof(T) <= 2 ? INT64_MAX : sizeof(T) == 4 ? 64 : 0;
+  using Vector [[gnu::vector_size(kLanes * sizeof(Out))]] = uint8_t;
+  if (n < kLanes || n > kMost) return apply(f, out, n, in);
+  const bool whole = n % kLanes == 0;
+  Vector last{};
+  if (!whole) {
+    alignas(Vector) Out results[kLanes];
+#pragma omp simd
+    for (int64_t k = 0; k < kLanes; ++k) results[k] = f(in[n - kLanes + k]);
+    std::memcpy(&last, results, sizeof(last));
+  }
+  for (int64_t i = 0; i + kLanes <= n; i += kLanes) {
+#pragma omp simd
+    for (int64_t k = 0; k < kLanes; ++k) out[i + k] = f(in[i + k]);
+  }
+  if (!whole) std::memcpy(out + (n - kLanes), &last, sizeof(last));
+}
+
 /// The same of one operand and, for each row of it, numbers of its type.
 template <class F, class Out, class T, size_t numbers>
 void block_of_numbers(const void* formula, char* const* data, int64_t n, int64_t rows) {
   // A row of bytes is few vectors, and of the widest still fewer, which are slower.
-  with_isa<sizeof(T) == 1 ? Isa::V3 : Isa::V4>([=] {
+  with_isa<sizeof(T) <= 2 ? Isa::V3 : Isa::V4>([=] {
     [=]<size_t... k>(std::index_sequence<k...>) {
       const F f = *static_cast<const F*>(formula);
       for (int64_t r = 0; r < rows; ++r) {
@@ -128,7 +152,7 @@ void block_of_numbers(const void* formula, char* const* data, int64_t n, int64_t
         auto* const in = reinterpret_cast<const T*>(data[1]) + r * n;
         static constexpr int truth = kTruthOf<decltype(g), Out, T>;
         if constexpr (truth > 0) apply_truths<truth>(g, out, n, in);
-        else apply(g, out, n, in);
+        else apply_row(g, out, n, in);
       }
     }(std::make_index_sequence<numbers>());
   });

@@ -12,7 +12,7 @@ constexpr int64_t kLongestRow = 512;  // bytes of one that is better brought wit
 constexpr int64_t kGroupedRow = 32;   // elements of a row, from which on groups are better
 constexpr int64_t kFilledRow = 5;  // and from which on one is filled faster than gathered,
 constexpr int64_t kFilledBytes = 8;  // if it has so many
-constexpr int64_t kLoopedRow = 128;  // bytes of a short one that is worth a loop of its own
+constexpr int64_t kLoopedRow = 16;  // of a short one that is worth a loop of its own
 constexpr int64_t kLeastRun = 16, kLeastRuns = 320;  // bytes of a row, of some
 constexpr int64_t kOfNumbers = 8192;  // elements of a group whose rows have numbers
 
@@ -158,7 +158,8 @@ void run_groups(Plan& plan, const Walk& walk, int64_t rows) {
   plan.columns = walk.sizes[0];
   // A loop for each short row would take longer than to fill a block.
   const bool short_rows = plan.columns < kGroupedRow;
-  if (short_rows && plan.columns * plan.widest < kLoopedRow) plan.of_numbers = nullptr;
+  const bool looped = plan.columns >= kLoopedRow && plan.operands[0].size > 2;
+  if (short_rows && !looped) plan.of_numbers = nullptr;
   for (size_t k = 0; k < plan.count; ++k) {
     const int64_t step = walk.strides[k][0];
     if (k > 0 && same_from(walk, k, 1)) plan.set(k, How::Constant, step);

@@ -31,6 +31,9 @@ using namespace staging;
 constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
 constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
 constexpr int64_t kLeastTile = 256;                       // elements
+// Few and long rows are read faster one after the other than in tiles of all of them; from
+// beyond the caches those whose elements share a line are as well.
+constexpr int64_t kFewRows = 4, kLongRow = 4096, kLine = 64;
 constexpr int64_t kCellBytes = 16384;                     // of rows that are only copied
 
 void run_flat(const Plan& plan, int64_t n) {
@@ -205,14 +208,19 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
 }
 
 // Whether rows are long enough for tiles; where elements are only moved, small squares are.
-bool pays_tiles(const Pointwise& kernel, const Walk& walk, size_t across) {
+bool pays_tiles(const Plan& plan, const Walk& walk, size_t k, size_t across) {
   const int64_t columns = walk.sizes[0], rows = walk.sizes[across];
+  if (plan.block && columns >= kLongRow) {
+    const int64_t step = walk.strides[k][0];
+    const bool shared = step <= kLine && plan.operands[k].size >= 4;
+    if (rows < kFewRows || (shared && plan.is_far(step))) return false;
+  }
   if (columns >= kShortRow) return true;
-  if (kernel.block && columns * rows >= kLeastTile) return joins_rows(walk, across);
-  const bool narrow = takes_narrow(kernel.block, walk, across) &&
-                      walk.strides[0][0] == itemsize(kernel.parts[0].type);
+  if (plan.block && columns * rows >= kLeastTile) return joins_rows(walk, across);
+  const bool narrow = takes_narrow(plan.block, walk, across) &&
+                      walk.strides[0][0] == plan.operands[0].width;
   const int64_t least = narrow ? 2 : 8;
-  return !kernel.block && columns >= least && rows >= least && columns * rows >= kLeastTile;
+  return !plan.block && columns >= least && rows >= least && columns * rows >= kLeastTile;
 }
 
 // Dense operands and numbers need no walk.
@@ -308,7 +316,7 @@ bool run_with_few(const Pointwise& kernel) {
   if (walk.sizes.size() > 1) {
     for (size_t k = 1; k < kernel.count; ++k) {
       const size_t across = turned_dim(walk, k);
-      if (across && pays_tiles(kernel, walk, across)) return run_tiles(plan, walk, across);
+      if (across && pays_tiles(plan, walk, k, across)) return run_tiles(plan, walk, across);
     }
     if (are_planes(plan, walk)) return run_planes(plan, walk);
     if (run_several_rows(plan, walk)) return;
