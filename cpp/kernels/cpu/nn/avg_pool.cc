@@ -70,6 +70,26 @@ inline T line_sum(const T* at, int64_t n) {
   return sum;
 }
 
+// Means of columns of a few rows.
+template <int rows, class T>
+inline void mean_of_few(const T* __restrict at, int64_t w, T divisor, T* __restrict to) {
+  for (int64_t i = 0; i < w; ++i) {
+    T sum = 0;
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < rows; ++r) sum += at[r * w + i];
+    to[i] = divisor == 1 ? sum : sum / divisor;
+  }
+}
+template <class T>
+inline bool mean_of_few(const T* at, int64_t rows, int64_t w, double divisor, T* to) {
+  switch (rows) {
+    case 2: mean_of_few<2>(at, w, T(divisor), to); return true;
+    case 3: mean_of_few<3>(at, w, T(divisor), to); return true;
+    case 4: mean_of_few<4>(at, w, T(divisor), to); return true;
+    default: return false;
+  }
+}
+
 // One row of results of a plane.
 template <class T>
 inline void mean_row(const T* plane, int64_t w, const Windows::Window& y, const Windows& x,
@@ -79,13 +99,19 @@ inline void mean_row(const T* plane, int64_t w, const Windows::Window& y, const 
     *to = line_sum(sums, (y.end - y.from) * w) / T(y.divisor * x.all[0].divisor);
     return;
   }
+  if (x.each() && mean_of_few(sums, y.end - y.from, w, y.divisor, to)) return;
   constexpr int64_t kShortLine = 16;  // a few of which are not worth loops over all of them
   if (w < kShortLine && y.end - y.from < kShortLine) {
+    int64_t rows = y.end - y.from;
+    if (mean_of_few(sums, rows, w, 1, line)) {
+      sums = line;
+      rows = 1;
+    }
     for (int64_t i = 0; i < x.count(); ++i) {
       const auto& window = x.all[size_t(i)];
       T sum = 0;
-      for (int64_t r = y.from; r < y.end; ++r) {
-        for (int64_t j = window.from; j < window.end; ++j) sum += plane[r * w + j];
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t j = window.from; j < window.end; ++j) sum += sums[r * w + j];
       }
       to[i] = sum / T(y.divisor * window.divisor);
     }
