@@ -41,6 +41,22 @@ Tensor window_sum(const Tensor& x, int64_t dim, int64_t kernel, int64_t stride) 
   return total;
 }
 
+// Whether a window is all of the last dimensions, and whether there is one result.
+bool are_last(const Tensor& self, const Shape& sizes) {
+  return std::equal(sizes.begin(), sizes.end(), self.sizes().end() - int64_t(sizes.size()));
+}
+bool is_mean(const Tensor& self, const Shape& out) {
+  const Shape& sizes = self.sizes();
+  return out.numel() == 1 && std::all_of(sizes.end() - int64_t(out.size()), sizes.end(),
+                                         [](int64_t size) { return size > 0; });
+}
+// Which is their mean.
+Tensor mean_of_last(const Tensor& self, size_t dims) {
+  const int64_t last = self.ndim(), first = last - int64_t(dims);
+  const double n = double(Shape(self.sizes().begin() + first, dims).numel());
+  return sum_over(n, self, dims == 1 ? Shape{-1} : Shape{-2, -1}, true);
+}
+
 // Average pooling of the last kernel.size() dimensions.
 Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const Dims& stride,
                 const Shape& padding, bool count_include_pad) {
@@ -72,6 +88,7 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
     border.push_back(padding[i]);
   }
   if (is_floating(self.dtype())) {
+    if (!padded && are_last(self, kernel)) return mean_of_last(self, n);
     if (n == 2) return avg_pool2d_windows(self, kernel, step, padding, count_include_pad);
     if (channels_last(self)) {
       return of_turned(self, [&](const Tensor& images) {
@@ -108,18 +125,6 @@ void check_adaptive(const Tensor& self, const Shape& out) {
             "[adaptive_avg_pool] expected a floating tensor, got ", self.dtype());
 }
 
-// One window over all of the last dimensions is their mean.
-bool is_mean(const Tensor& self, const Shape& out) {
-  const Shape& sizes = self.sizes();
-  return out.numel() == 1 && std::all_of(sizes.end() - int64_t(out.size()), sizes.end(),
-                                         [](int64_t size) { return size > 0; });
-}
-Tensor mean_of_last(const Tensor& self, const Shape& dims) {
-  double n = 1;
-  for (int64_t d : dims) n *= double(self.size(d));
-  return sum_over(n, self, dims, true);
-}
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, "
         "int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor")
@@ -145,7 +150,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() == 3 || self.ndim() == 4, RuntimeError,
                   "[adaptive_avg_pool2d] Expected 3D or 4D tensor, but got ", self.sizes());
         check_adaptive(self, size);
-        if (is_mean(self, size)) return mean_of_last(self, Shape{-2, -1});
+        if (is_mean(self, size)) return mean_of_last(self, 2);
         return adaptive_avg_pool2d_windows(self, size);
       });
   m.def("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
@@ -154,7 +159,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
                   "[adaptive_avg_pool1d] Expected 2D or 3D tensor, but got ", self.sizes());
         check_adaptive(self, size);
-        if (is_mean(self, size)) return mean_of_last(self, Shape{-1});
+        if (is_mean(self, size)) return mean_of_last(self, 1);
         const Tensor lines = second_is_zero(self);
         if (channels_last(self)) {
           return of_turned(lines, [&](const Tensor& images) {
