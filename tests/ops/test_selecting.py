@@ -133,7 +133,8 @@ def mode_of(line):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_modes(dtype, kind):
-    for n in (1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 64, 65, 300, 5_000):
+    near = (127, 128, 129, 191, 192, 193, 255, 256, 257)
+    for n in (1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 64, 65, *near, 300, 5_000):
         x = lines(kind, dtype, n, 3)
         wanted = [mode_of(line) for line in x.to(pkg.float64).numpy()]
         found = pkg.mode(x, 1)
@@ -145,9 +146,10 @@ def test_modes(dtype, kind):
         )
         alike = pkg.mode(x[:1].expand(4, n), 1)
         assert alike.indices.tolist() == wanted[:1] * 4
-    none = pkg.full((2, 40), float("nan"))
-    assert pkg.mode(none, 1).indices.tolist() == [0, 0]
-    assert pkg.mode(none, 0, keepdim=True).indices.tolist() == [[0] * 40]
+    for n in (40, 100, 190, 400):
+        none = pkg.full((2, n), float("nan"))
+        assert pkg.mode(none, 1).indices.tolist() == [0, 0]
+        assert pkg.mode(none, 0, keepdim=True).indices.tolist() == [[0] * n]
 
 
 def test_gradient_of_mode():

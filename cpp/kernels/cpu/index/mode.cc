@@ -14,20 +14,27 @@
 namespace pkg {
 namespace {
 
-// Of n <= most keys, each compared with all; `nans`: the largest key is that of
+// The most frequent of some keys: how often it occurs, the key, and its last and first place.
+template <class Key>
+struct Most {
+  Key times, key, last, first;
+};
+
+// Of `count` <= most of n keys, each compared with all n; `nans`: the largest key is that of
 // NaNs.
 template <int64_t most, class Key>
-[[gnu::always_inline]] inline int64_t mode_of_few(const Key* keys, int64_t n, bool nans) {
+[[gnu::always_inline]] inline Most<Key> most_of_few(const Key* some, int64_t count,
+                                                    const Key* keys, int64_t n, bool nans) {
   constexpr Key kLast = Key(~Key(0));
-  const FewKeys<most, Key> few(keys, n);
+  const FewKeys<most, Key> few(some, count);
   const Key *padded = few.key, *place = few.place;
   Key equals[most] = {};
   for (int64_t j = 0; j < n; ++j) {
     const Key key = keys[j];
     for (int64_t i = 0; i < most; ++i) equals[i] = Key(equals[i] + Key(key == padded[i]));
   }
-  const auto length = Key(n);
-  const Key limit = nans ? Key(1) : Key(most);  // equals of a NaN
+  const auto length = Key(count);
+  const Key limit = nans ? Key(1) : kLast;  // equals of a NaN
   Key frequent = 0, least = kLast, last = 0, first = Key(most);
   for (int64_t i = 0; i < most; ++i) {
     const Key found = padded[i] == kLast ? std::min(equals[i], limit) : equals[i];
@@ -42,7 +49,25 @@ template <int64_t most, class Key>
     last = std::max(last, is_it ? place[i] : Key(0));
     first = std::min(first, is_it ? place[i] : Key(most));
   }
-  return int64_t(nans && least == kLast ? first : last);
+  return {frequent, least, last, first};
+}
+template <int64_t most, class Key>
+[[gnu::always_inline]] inline int64_t mode_of_few(const Key* keys, int64_t n, bool nans) {
+  int64_t at = 0;
+  Most<Key> best{};
+  for (int64_t begin = 0; begin < n; begin += most) {
+    const int64_t count = std::min(most, n - begin);
+    const Most<Key> some = most_of_few<most>(keys + begin, count, keys, n, nans);
+    const bool same = begin > 0 && some.times == best.times && some.key == best.key;
+    const bool is_nan = nans && some.key == Key(~Key(0));
+    if (same && is_nan) continue;  // the first of them
+    const bool more = some.times > best.times;
+    if (begin == 0 || more || same || (some.times == best.times && some.key < best.key)) {
+      best = some;
+      at = begin + int64_t(is_nan ? some.first : some.last);
+    }
+  }
+  return at;
 }
 
 // The same of sorted ones.
@@ -68,7 +93,8 @@ struct Modes {
   bool nans;
   KeyMap map;
 
-  static constexpr int64_t kFew = 64;
+  // Up to where to compare each with all takes less time than to sort; 8 bits hold so many.
+  static constexpr int64_t kFew = sizeof(Key) == 8 ? 128 : 192;
   void run() const {
     const int64_t grain = std::max<int64_t>(1, kGrain / 16 / n);
     parallel_for(0, count, grain, [this](int64_t begin, int64_t end) {
@@ -87,7 +113,7 @@ struct Modes {
       if (n <= 8) put(line, mode_of_few<8>(keys, n, nans));
       else if (n <= 16) put(line, mode_of_few<16>(keys, n, nans));
       else if (n <= 32) put(line, mode_of_few<32>(keys, n, nans));
-      else put(line, mode_of_few<kFew>(keys, n, nans));
+      else put(line, mode_of_few<64>(keys, n, nans));
     });
   }
   void sort(int64_t begin, int64_t end) const {

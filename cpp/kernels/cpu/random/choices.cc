@@ -21,6 +21,8 @@ namespace pkg {
 namespace {
 
 constexpr int64_t kBlock = 32, kAdders = 8;
+constexpr int64_t kFew = 16;      // weights, among which a search is not worth while
+constexpr int64_t kDraws = 1024;  // random numbers made at once, of several rows
 
 // ends[b]: the sum of the weights up to the end of block b.  False for a weight below 0 or
 // without a value, and for a sum that is 0 or not finite.
@@ -81,6 +83,41 @@ int64_t find(const T* weights, int64_t n, const std::vector<double>& ends, doubl
   return last;
 }
 
+// The numbers from 0 to 1 of the draws from `first` on.
+void fill_places(const RandomStream& stream, int64_t first, int64_t n, double* places) {
+  with_isa([&] {
+    fill_groups<2 * kLanes>(stream.seed, Draw::Wide, stream.first + uint64_t(first), 0, n,
+                            places, [](const Words& words, double* numbers) {
+                              for (int k = 0; k < 2; ++k) {
+                                for (int i = 0; i < kLanes; ++i) {
+                                  numbers[k * kLanes + i] = unit53(
+                                      words.word[2 * k][i], words.word[2 * k + 1][i]);
+                                }
+                              }
+                            });
+  });
+}
+
+// The same for each of the places, as shares of the total, among few weights.
+template <class T>
+void find_few(const T* weights, int64_t n, double total, const double* places,
+              int64_t count, int64_t* to) {
+  double ends[kFew];
+  double sum = 0;
+  int64_t last = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto weight = double(weights[i]);
+    if (weight > 0) last = i;
+    ends[i] = sum += weight;
+  }
+  for (int64_t k = 0; k < count; ++k) {
+    const double place = places[k] * total;
+    int64_t at = 0;
+    for (int64_t i = 0; i < last; ++i) at += ends[i] <= place;
+    to[k] = at;
+  }
+}
+
 void choices_kernel(Tensor& out, const Tensor& self, int64_t count) {
   const Tensor given = as_contiguous(self);
   const int64_t n = self.sizes().back(), rows = n ? self.numel() / n : 0;
@@ -94,27 +131,27 @@ void choices_kernel(Tensor& out, const Tensor& self, int64_t count) {
           1, kGrain / std::max<int64_t>(1, n + 16 * count));
       parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
         std::vector<double> ends(size_t((n + kBlock - 1) / kBlock));
-        std::vector<double> places(static_cast<size_t>(count));
-        for (int64_t row = begin; row < end; ++row) {
-          const T* mine = weights + row * n;
-          if (!add_up(mine, n, ends.data())) {
-            wrong = true;
-            return;
-          }
-          with_isa([&, row] {
-            fill_groups<2 * kLanes>(
-                stream.seed, Draw::Wide, stream.first + uint64_t(row * count), 0, count,
-                places.data(), [](const Words& words, double* numbers) {
-                  for (int k = 0; k < 2; ++k) {
-                    for (int i = 0; i < kLanes; ++i) {
-                      numbers[k * kLanes + i] = unit53(words.word[2 * k][i],
-                                                       words.word[2 * k + 1][i]);
-                    }
-                  }
-                });
-          });
-          for (int64_t i = 0; i < count; ++i) {
-            to[row * count + i] = find(mine, n, ends, places[size_t(i)] * ends.back());
+        const int64_t together = std::max<int64_t>(1, kDraws / std::max<int64_t>(1, count));
+        std::vector<double> places(size_t(std::min(together, end - begin) * count));
+        for (int64_t first = begin; first < end; first += together) {
+          const int64_t past = std::min(first + together, end);
+          if (n > 1)
+            fill_places(stream, first * count, (past - first) * count, places.data());
+          for (int64_t row = first; row < past; ++row) {
+            const T* mine = weights + row * n;
+            const double* places_of_row = places.data() + (row - first) * count;
+            if (!add_up(mine, n, ends.data())) {
+              wrong = true;
+              return;
+            }
+            int64_t* results = to + row * count;
+            if (n <= kFew) {
+              find_few(mine, n, ends.back(), places_of_row, count, results);
+              continue;
+            }
+            for (int64_t i = 0; i < count; ++i) {
+              results[i] = find(mine, n, ends, places_of_row[i] * ends.back());
+            }
           }
         }
       });
