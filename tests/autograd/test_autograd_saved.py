@@ -127,7 +127,7 @@ ZERO_SECOND = {
     "leaky_relu": lambda x: F.leaky_relu(x),
     "threshold": lambda x: F.threshold(x, 0.1, 2.0),
     "max_pool": lambda x: F.max_pool2d(x.reshape(1, 1, 2, 2), 2),
-    "avg_pool": lambda x: F.avg_pool2d(x.reshape(1, 1, 2, 2), 2),
+    "avg_pool": lambda x: F.avg_pool2d(x.reshape(1, 1, 2, 2), (1, 2)),
     "adaptive": lambda x: F.adaptive_avg_pool1d(x.reshape(1, 1, 4), 2),
     "conv bias": lambda x: F.conv2d(pkg.ones(1, 1, 2, 2, dtype=f64),
                                     pkg.ones(4, 1, 1, 1, dtype=f64), x),

@@ -234,6 +234,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) "
         "-> Tensor")
       .doc("self with values written (or added) at the indices of the leading dimensions.")
+      .keeps_order()
       .shape(put_rule)
       .grad("indices accumulate",
             [](const GradContext& g) -> TensorList {

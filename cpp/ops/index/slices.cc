@@ -124,6 +124,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_slices_put(Tensor self, int dim, Tensor index, Tensor source, "
         "bool accumulate=False) -> Tensor")
       .doc("self with source, slices or one number, written (or added) to slices of dim.")
+      .keeps_order()
       .dtypes("index", kIntegerDTypes)
       .shape([](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                 bool) {

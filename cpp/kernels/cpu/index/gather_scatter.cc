@@ -12,9 +12,9 @@
 #include "kernels/cpu/index/sums.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
-#include "tensor/convert.h"
 #include "tensor/gather.h"
 #include "tensor/overlap.h"
+#include "tensor/sixteen.h"
 
 namespace pkg {
 namespace {
@@ -181,11 +181,62 @@ void copy_slots(const IndexWalk& walk, void* to, const void* from, const Tensor&
   });
 }
 
+// The positions of an index that name one slot, and how far apart they lie in the source.
+struct Named {
+  const int64_t* position;
+  int64_t begin, end;
+  int64_t last;  // of all slots
+  int64_t step;
+
+  // f(run) for the run of the source at each of them, of n elements.
+  template <class H, class F>
+  [[gnu::always_inline]] void each(const H* from, int64_t n, StopCounter& stop, F f) const {
+    for (int64_t i = begin; i < end; ++i) {
+      // The next one lies anywhere, and comes meanwhile.
+      const H* const next = from + position[std::min(i + 2, last)] * step;
+      fetch_run(reinterpret_cast<const char*>(next), n * int64_t(sizeof(H)));
+      f(from + position[i] * step);
+      stop(n);
+    }
+  }
+};
+
+constexpr int64_t kHalfRun = 512;  // elements that are added up in registers or cache
+
+// Adds those runs to that of n elements of the table, which is rounded once.
+template <class H>
+void add_runs(H* to, const H* from, const Named& named, int64_t n, StopCounter& stop) {
+  float sum[kHalfRun];
+  std::copy_n(to, n, sum);
+  named.each(from, n, stop, [&](const H* run) {
+    for (int64_t i = 0; i < n; ++i) sum[i] += float(run[i]);
+  });
+  for (int64_t i = 0; i < n; ++i) to[i] = H(sum[i]);
+}
+// The same of at least sixteen, so many at a time.  The last ones overlap those before, and
+// have sums of their own.
+template <Isa level, class H>
+void add_sixteens(H* to, const H* from, const Named& named, int64_t n, StopCounter& stop) {
+  alignas(64) float sum[kHalfRun + kSixteen];
+  const auto at = [n](int64_t k) { return std::min(k, n - kSixteen); };
+  for (int64_t k = 0; k < n; k += kSixteen) Sixteen<level>::widen(sum + k, to + at(k));
+  named.each(from, n, stop, [&](const H* run) {
+    for (int64_t k = 0; k < n; k += kSixteen) {
+      float value[kSixteen];
+      Sixteen<level>::widen(value, run + at(k));
+#pragma omp simd
+      for (int64_t i = 0; i < kSixteen; ++i) sum[k + i] += value[i];
+    }
+  });
+  for (int64_t k = 0; k < n; k += kSixteen) Sixteen<level>::narrow(to + at(k), sum + k);
+}
+
 // Whole runs that lie in order on both sides, slot by slot: each is widened, added to and
 // rounded while it is in cache.  False where they do not lie so, or hardly any slot is named.
+template <class H>
 bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                    const Tensor& source) {
-  constexpr int64_t kRun = 512, kLeast = 16, kSlots = 16;
+  constexpr int64_t kLeast = kSixteen, kSlots = 16;
   const IndexWalk::Axis &inner = walk.inner, &along = walk.along;
   const bool dense = inner.index == 0 && inner.table == 1 && inner.other == 1;
   if (!dense || inner.size < kLeast || walk.size > kSlots * along.size) return false;
@@ -209,45 +260,37 @@ bool add_half_runs(const Tensor& out, const IndexWalk& walk, const Tensor& index
   }
   for (int64_t a = 0; a < along.size; ++a) position[first[values[a * along.index]]++] = a;
   // first[slot] is now where the positions of slot + 1 begin.
-  const DType dtype = out.dtype();
-  const Conversion widen(dtype, DType::Float32, DType::Float32);
-  const Conversion narrow(DType::Float32, dtype, dtype);
-  constexpr int64_t size = sizeof(uint16_t);
-  const int64_t blocks = (inner.size - 1) / kRun + 1, last = along.size - 1;
-  const auto add = [&](int64_t slot, int64_t begin, int64_t table, int64_t other,
-                       StopCounter& stop) {
-    const int64_t n = std::min(kRun, inner.size - begin);
-    float sum[kRun], value[kRun];
-    char* const to = static_cast<char*>(out.data()) +
-                     (table + slot * walk.step + begin) * size;
-    const auto* from = static_cast<const char*>(source.data()) + (other + begin) * size;
-    widen.run(reinterpret_cast<char*>(sum), to, n, nullptr);
-    for (int64_t i = slot ? first[slot - 1] : 0; i < first[slot]; ++i) {
-      // The next one lies anywhere, and comes meanwhile.
-      const char* const next = from + position[std::min(i + 2, last)] * along.other * size;
-      fetch_run(next, n * size);
-      widen.run(reinterpret_cast<char*>(value), from + position[i] * along.other * size, n,
-                nullptr);
-      put_run(sum, value, n, [](float a, float b) { return a + b; });
-      stop(n);
-    }
-    narrow.run(to, reinterpret_cast<const char*>(sum), n, nullptr);
-  };
-  const int64_t elements = along.size * std::min(kRun, inner.size) / walk.size;
-  const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, elements));
-  parallel_for(0, walk.count * blocks * walk.size, grain, [&](int64_t task, int64_t end) {
+  const int64_t blocks = (inner.size - 1) / kHalfRun + 1, last = along.size - 1;
+  auto* const to = static_cast<H*>(out.data());
+  const auto* const from = static_cast<const H*>(source.data());
+  const auto each = [&](int64_t task, int64_t end, auto add) {
     StopCounter stop;
     for (; task < end; ++task) {
       const int64_t slot = task % walk.size;
-      if (first[slot] == (slot ? first[slot - 1] : 0)) continue;
-      const int64_t block = task / walk.size % blocks;
-      int64_t rest = task / walk.size / blocks, table = 0, other = 0;
+      const Named named{position, slot ? first[slot - 1] : 0, first[slot], last,
+                        along.other};
+      if (named.begin == named.end) continue;
+      const int64_t block = task / walk.size % blocks, begin = block * kHalfRun;
+      int64_t rest = task / walk.size / blocks, table = begin, other = begin;
       for (size_t d = walk.outer.size(); d-- > 0; rest /= walk.outer[d].size) {
         table += rest % walk.outer[d].size * walk.outer[d].table;
         other += rest % walk.outer[d].size * walk.outer[d].other;
       }
-      add(slot, block * kRun, table, other, stop);
+      add(to + table + slot * walk.step, from + other, named,
+          std::min(kHalfRun, inner.size - begin), stop);
     }
+  };
+  const int64_t elements = along.size * std::min(kHalfRun, inner.size) / walk.size;
+  const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, elements));
+  parallel_for(0, walk.count * blocks * walk.size, grain, [&](int64_t task, int64_t end) {
+    const bool done = with_sixteen([&]<Isa level>(AtIsa<level>) {
+      each(task, end,
+           [](H* row, const H* runs, const Named& named, int64_t n, StopCounter& stop) {
+             if (n < kSixteen) add_runs(row, runs, named, n, stop);
+             else add_sixteens<level>(row, runs, named, n, stop);
+           });
+    });
+    if (!done) each(task, end, add_runs<H>);
   });
   return true;
 }
@@ -311,7 +354,7 @@ bool add_few_halves(const Tensor& out, const IndexWalk& walk, const Tensor& inde
 template <class T>
 void add_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                 const Tensor& source) {
-  if (add_half_runs(out, walk, index, source)) return;
+  if (add_half_runs<T>(out, walk, index, source)) return;
   if (add_few_halves(out, walk, index, source)) return;
   const Tensor sums = alias(empty(Shape{span_of(out)}, DType::Float32), out.sizes(),
                             out.strides(), 0);
@@ -346,7 +389,8 @@ void scatter_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& i
   if (!out.is_same(self)) copy_into(out, self);
   if (places.numel() == 0) return;
   if (add && is_reduced(out.dtype()) && source.ndim() > 0) source = as_contiguous(source);
-  write_dense(out, add, [&](const Tensor& table) {
+  const bool rows = dim + 1 < places.ndim() && places.strides().back() == 0;
+  write_dense(out, add, rows ? places.numel() : 0, [&](const Tensor& table) {
     write_slots(table, walk_of(table, places, source, dim, false), places, source, add);
   });
 }

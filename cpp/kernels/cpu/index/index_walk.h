@@ -12,6 +12,7 @@
 // writes the runs of its own slots, so that no run is cut and the order in a slot is kept.
 #pragma once
 
+#include <cstdlib>
 #include <vector>
 
 #include "base/function_ref.h"
@@ -56,13 +57,21 @@ void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                  const Tensor& source, bool add);
 /// How many elements lie between the first and the last one of `table`, with both; 0 of none.
 int64_t span_of(const Tensor& table);
-/// Calls write(out), or write(a copy without gaps) where write_slots() needs that.
+/// Whether whole rows are added, `added` elements in all, of which each lies across those of
+/// a table that is turned: then two turns take less time.
+inline bool adds_across(const Tensor& out, int64_t added) {
+  constexpr int64_t kSome = 256, kRow = 16;  // elements
+  const int64_t times = is_reduced(out.dtype()) ? 8 : 2;  // as long as a turn of one takes
+  return added >= kSome && times * added >= out.numel() && out.ndim() > 1 &&
+         out.sizes().back() >= kRow && std::abs(out.strides().back()) > 1;
+}
+/// Calls write(out), or write(a copy without gaps) where write_slots() needs that, or where
+/// it pays.  `rows`: how many elements of whole rows are written, 0 if others are.
 template <class F>
-void write_dense(const Tensor& out, bool add, F write) {
+void write_dense(const Tensor& out, bool add, int64_t rows, F write) {
   constexpr int64_t kFew = 4;
-  if (!add || !is_reduced(out.dtype()) || span_of(out) <= kFew * out.numel()) {
-    return write(out);
-  }
+  const bool gaps = is_reduced(out.dtype()) && span_of(out) > kFew * out.numel();
+  if (!add || !(gaps || adds_across(out, rows))) return write(out);
   const Tensor dense = as_contiguous(out);
   write(dense);
   copy_into(out, dense);

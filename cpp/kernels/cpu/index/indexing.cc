@@ -393,7 +393,7 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   }
   if (!out.is_same(self)) copy_into(out, self);
   if (source.numel() == 0) return;
-  write_dense(out, accumulate, [&](const Tensor& table) {
+  write_dense(out, accumulate, source.numel(), [&](const Tensor& table) {
     put_rows(table, kept, shape, source, accumulate);
   });
 }
