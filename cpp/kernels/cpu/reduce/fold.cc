@@ -34,6 +34,8 @@ constexpr int64_t kPart = 1 << 18, kStagedPart = 1 << 16;
 constexpr int64_t kFewTiles = 8, kMostParts = 64;
 constexpr int64_t kFewElements = 512;  // of a rectangle: going there costs as much
 constexpr int64_t kNarrow = 16;        // columns that are too few for vectors
+// What a row costs beside its elements, and one that is brought first, in elements.
+constexpr int64_t kLineCost = 64, kStagedCost = 4;
 
 struct Dim {
   int64_t size, in, out;  // strides in elements; out is 0 where reduced
@@ -133,7 +135,10 @@ class Walk {
       if (gathers_) parts = std::min(parts, Places(reduced_).count);
       if (!split_outer_) parts = std::min(parts, last(reduced_).size);
     }
-    const int64_t grain = std::max<int64_t>(1, kGrain / (total / (tiles * parts) + 1));
+    // What a tile costs, in elements of long rows.
+    const int64_t lines = columns_ ? 0 : width_ * kLineCost;
+    const int64_t cost = total / (tiles * parts) * (staged_ ? kStagedCost : 1) + lines + 1;
+    const int64_t grain = (kGrain - 1) / cost + 1;
     if (parts == 1) {
       parallel_for(0, tiles, grain, [&](int64_t begin, int64_t end) {
         States states(width_ * fold_.state);

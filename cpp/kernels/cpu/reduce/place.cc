@@ -73,7 +73,10 @@ struct PlaceLoops {
     auto* states = static_cast<State*>(to);
     auto* x = static_cast<const T*>(block.x);
     with_isa([=, b = block] {
-      if (b.n < kShort) return short_rows(b, states);
+      if (b.stride == 2 && b.n == 2) return short_rows<2>(b, states);
+      if (b.stride == 3 && b.n == 3) return short_rows<3>(b, states);
+      if (b.stride == 4 && b.n == 4) return short_rows<4>(b, states);
+      if (b.n < kShort) return short_rows<0>(b, states);
       for (int64_t i = 0; i < b.rows; ++i) {
         const T* row = x + i * b.stride;
         for (int64_t at = 0; at < b.n; at += kRun) {
@@ -119,19 +122,21 @@ struct PlaceLoops {
     else absorb_apart(states, values, places, n, copies, first);
   }
 
-  // The elements of a place of many rows are compared at once.
+  // The elements of a place of many rows are compared at once.  `dense`: rows of so many
+  // elements without gaps, whose places are found in vectors; 0: of any.
+  template <int64_t dense>
   static void short_rows(const Block& b, State* states) {
     constexpr int64_t some = 64;
     T best[some];
     Index where[some];
     for (int64_t from = 0; from < b.rows; from += some) {
-      const int64_t rows = std::min(some, b.rows - from), stride = b.stride;
+      const int64_t rows = std::min(some, b.rows - from), stride = dense ? dense : b.stride;
       const T* x = static_cast<const T*>(b.x) + from * stride;
       for (int64_t i = 0; i < rows; ++i) {
         best[i] = x[i * stride];
         where[i] = 0;
       }
-      for (int64_t k = 1; k < b.n; ++k) {
+      for (int64_t k = 1; k < (dense ? dense : b.n); ++k) {
         const T* place = x + k;
         for (int64_t i = 0; i < rows; ++i) {
           const T value = place[i * stride];
