@@ -8,6 +8,9 @@
 // vector units side by side.  Elements that are apart, or of another type, are brought
 // into a rectangle in the first-level cache first.
 //
+// Columns may be few, and of few elements, but many times: a reduction of a dimension in the
+// middle of others.  Then a tile is several such planes.
+//
 // Note [Repeated elements]
 // What an expanded tensor repeats is read once.  Where it is reduced, the state is that of
 // one copy, merged with itself as often as there are copies, by doubling; where it is kept,
@@ -34,6 +37,9 @@ constexpr int64_t kPart = 1 << 18, kStagedPart = 1 << 16;
 constexpr int64_t kFewTiles = 8, kMostParts = 64;
 constexpr int64_t kFewElements = 512;  // of a rectangle: going there costs as much
 constexpr int64_t kNarrow = 16;        // columns that are too few for vectors
+// Columns and elements of a plane that is better reduced with others; and where its rows are
+// brought first.
+constexpr int64_t kPlaneColumns = 64, kPlane = 4096, kBroughtPlane = 512;
 // What a row costs beside its elements, and one that is brought first, in elements.
 constexpr int64_t kLineCost = 64, kStagedCost = 4;
 
@@ -66,16 +72,18 @@ void simplify(DimList& dims) {
   if (dims.empty()) dims.push_back({1, 0, 0});
 }
 
-// The places of `dims` but the last, as one number that counts them.
+// The places of `dims` but the last ones, as one number that counts them.
 struct Places {
   const DimList& dims;
+  const size_t outer;
   int64_t count = 1;
-  explicit Places(const DimList& list) : dims(list) {
-    for (size_t d = 0; d + 1 < dims.size(); ++d) count *= dims[d].size;
+  explicit Places(const DimList& list, size_t inner = 1)
+      : dims(list), outer(list.size() - inner) {
+    for (size_t d = 0; d < outer; ++d) count *= dims[d].size;
   }
   // Element offsets of place i.
   void at(int64_t i, int64_t& in, int64_t& out) const {
-    for (size_t d = dims.size() - 1; d-- > 0;) {
+    for (size_t d = outer; d-- > 0;) {
       const int64_t index = i % dims[d].size;
       i /= dims[d].size;
       in += index * dims[d].in;
@@ -123,9 +131,21 @@ class Walk {
       width_ = std::clamp<int64_t>(kTileElements / unit.size, 1, kTileRows);
       width_ = std::min(width_, last(kept_).size);
     }
-    gathers_ = !columns_ && reduced_.size() > 1 && width_ * unit.size < kFewElements;
-    across_ = (last(kept_).size + width_ - 1) / width_;
-    const int64_t tiles = Places(kept_).count * across_;
+    if (reduced_.size() > 1) {
+      const Dim& gone = last(reduced_);
+      if (!columns_) gathers_ = width_ * unit.size < kFewElements;
+      else gathers_ = gone.in == unit.size && unit.size * gone.size < kFewElements;
+    }
+    if (are_planes()) {
+      gathers_ = false;
+      cut_ = 2;
+      columns_of_plane_ = unit.size;
+      staged_ |= unit.size < kNarrow;
+      const int64_t most = staged_ ? Stage::kMostInRuns : kTileColumns;
+      width_ = std::min(most / unit.size, cut().size) * unit.size;
+    }
+    across_ = (cut().size - 1) / (width_ / columns_of_plane_) + 1;
+    const int64_t tiles = Places(kept_, cut_).count * across_;
     const int64_t total = kept_count_ * reduced_count_;
     int64_t parts = 1;
     if (tiles < kFewTiles) {
@@ -181,14 +201,27 @@ class Walk {
     std::vector<char, PoolAllocator<char>> many_;
   };
 
+  // The dimension that is cut: the last one that is kept, or that of planes of columns.
+  const Dim& cut() const { return kept_[kept_.size() - cut_]; }
+  bool are_planes() const {
+    if (!columns_ || kept_.size() < 2) return false;
+    const Dim &unit = last(kept_), &gone = last(reduced_), &planes = kept_[kept_.size() - 2];
+    const bool brought = unit.size < kNarrow || !stage_.none();
+    return unit.size < kPlaneColumns && unit.in == 1 && unit.out == 1 &&
+           planes.out == unit.size && planes.in != 0 &&
+           unit.size * planes.size >= kPlaneColumns &&
+           unit.size * gone.size <= (brought ? kBroughtPlane : kPlane);
+  }
   int64_t size_of(int64_t tile) const {
-    return std::min(width_, last(kept_).size - tile % across_ * width_);
+    return std::min(width_,
+                    cut().size * columns_of_plane_ - tile % across_ * width_);
   }
   // Where a tile begins, in elements of the input and of the result.
   void origin(int64_t tile, int64_t& in, int64_t& out) const {
-    Places(kept_).at(tile / across_, in, out);
-    in += tile % across_ * width_ * last(kept_).in;
-    out += tile % across_ * width_ * last(kept_).out;
+    Places(kept_, cut_).at(tile / across_, in, out);
+    const int64_t at = tile % across_ * (width_ / columns_of_plane_);
+    in += at * cut().in;
+    out += at * cut().out;
   }
 
   void nothing() {
@@ -224,34 +257,43 @@ class Walk {
       int64_t in = base;
       others.at(i, in, unused);
       const char* x = x_ + (in + from * gone.in) * itemsize_;
-      if (columns_) rectangle(x, gone.in, to - from, kept.in, n, from, states);
+      if (cut_ == 2) planes(x, gone.in, to - from, n / kept.size, from, states);
+      else if (columns_) rectangle(x, gone.in, to - from, kept.in, n, from, states);
       else rectangle(x, kept.in, n, gone.in, to - from, from, states);
       if (i + 1 < end) stop(n * (to - from));
     }
   }
 
-  // Few short rows, often: all that go to one state are a rectangle of their own.
+  // Few short rows, or columns, often: some that go to one state are brought, and are one
+  // row, or longer columns, then.
   void gathered(int64_t base, int64_t begin, int64_t end, int64_t n, void* to) const {
     const Places others(reduced_);
     const Dim &kept = last(kept_), &gone = last(reduced_);
     const Dim& next = reduced_[reduced_.size() - 2];
-    States states(kTileRows * fold_.state);
+    alignas(kAlignment) char buffer[Stage::kBytes];
+    const int64_t size = itemsize(fold_.type), room = Stage::kBytes / size;
+    const int64_t run = columns_ ? n * gone.size : gone.size;
     StopCounter stop;
     for (int64_t i = begin; i < end;) {
-      const int64_t rows = std::min({next.size - i % next.size, end - i, kTileRows});
+      const int64_t runs = std::min({next.size - i % next.size, end - i, room / run});
       int64_t in = base, unused = 0;
       others.at(i, in, unused);
-      for (int64_t k = 0; k < n; ++k) {
-        fold_.start(states.data(), rows);
-        rectangle(x_ + (in + k * kept.in) * itemsize_, next.in, rows, gone.in, gone.size, 0,
-                  states.data());
+      const int64_t length = runs * run, most = room / length;
+      for (int64_t k = 0; k < (columns_ ? 1 : n); k += most) {
+        const int64_t rows = columns_ ? 1 : std::min(most, n - k);
         for (int64_t row = 0; row < rows; ++row) {
-          fold_.merge(static_cast<char*>(to) + k * fold_.state,
-                      states.data() + row * fold_.state, 1);
+          stage_.bring(x_ + (in + (k + row) * kept.in) * itemsize_, next.in, runs,
+                       columns_ ? 1 : gone.in, run, buffer + row * length * size);
+        }
+        char* const states = static_cast<char*>(to) + k * fold_.state;
+        if (columns_) {
+          fold_.columns({buffer, n, length / n, n, 0, fold_.parameter}, states);
+        } else {
+          fold_.rows({buffer, length, rows, length, 0, fold_.parameter}, states);
         }
       }
-      i += rows;
-      stop(n * rows * gone.size);
+      i += runs;
+      stop(columns_ ? length : n * length);
     }
   }
 
@@ -276,6 +318,29 @@ class Walk {
                      buffer);
         fold(buffer, m, some, m, first + (columns_ ? row : at), columns_ ? at : row);
       }
+    }
+  }
+
+  // `count` planes of `rows` rows each, whose columns have states side by side.
+  void planes(const char* x, int64_t row_step, int64_t rows, int64_t count, int64_t first,
+              void* states) const {
+    const int64_t columns = last(kept_).size, n = count * columns, step = cut().in;
+    char* to = static_cast<char*>(states);
+    if (!staged_) {
+      for (int64_t i = 0; i < count; ++i) {
+        fold_.columns({x + i * step * itemsize_, row_step, rows, columns, first,
+                       fold_.parameter},
+                      to + i * columns * fold_.state);
+      }
+      return;
+    }
+    alignas(kAlignment) char buffer[Stage::kBytes];
+    const int64_t most = Stage::kBytes / itemsize(fold_.type) / n;
+    for (int64_t row = 0; row < rows; row += most) {
+      const int64_t some = std::min(most, rows - row);
+      stage_.bring_runs(x + row * row_step * itemsize_, row_step, some, step, count,
+                        columns, buffer);
+      fold_.columns({buffer, n, some, n, first + row, fold_.parameter}, to);
     }
   }
 
@@ -324,6 +389,8 @@ class Walk {
   int64_t itemsize_;
   bool columns_ = false, staged_ = false, split_outer_ = false, gathers_ = false;
   int64_t width_ = 1, across_ = 1;
+  size_t cut_ = 1;                // the how manieth of those kept, from the end, is cut
+  int64_t columns_of_plane_ = 1;  // where that is planes
 };
 
 // A tensor in which each element that is repeated in a kept dimension is there once, and

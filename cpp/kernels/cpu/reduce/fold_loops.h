@@ -101,9 +101,15 @@ inline constexpr int64_t kMostColumns = 1024;  // of a strip
 /// side are as good as more columns.
 template <class In, class Strip>
 inline void in_strips(Block b, Strip strip) {
-  constexpr int64_t kFew = 64;
+  constexpr int64_t kFew = 64, kVector = 16, kRows = 16;
   const bool dense = b.stride == b.n && b.n < kFew;
+  // Columns that fill vectors are read some rows at a time; 16-bit floats, which are
+  // computed in sixteens, only if none is left over.
+  const bool fill = b.n >= kVector && (sizeof(In) != 2 || b.n % kVector == 0);
   int64_t copies = dense ? std::min(b.rows, kMostColumns / 2 / b.n) : 1;
+  if (fill || (b.n >= kVector && b.rows >= 2 * kRows)) {
+    copies = std::min(copies, std::max<int64_t>(1, b.rows / kRows));
+  }
   for (; b.rows; copies = 1) {  // twice at most: what is left of rows side by side
     const int64_t rows = b.rows / copies;
     strip(b, rows, b.n * copies);

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/copy_plane.h"
 #include "tensor/gather.h"
 
 namespace pkg {
 
-constexpr int64_t kRoom = 512;  // elements on the way
+constexpr int64_t kRoom = Stage::kMostInRuns;  // elements on the way
 constexpr int64_t kFew = 64;    // of a row that is not worth a conversion of its own
 
 namespace {
@@ -55,6 +56,10 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
     return repeat(out, n * to_, rows);
   }
   if (row_step == 1 && rows > 1 && step != 1) return turn(x, rows, step, n, out);
+  if (none() && n < kFew) {
+    return copy_plane(
+        {out, x, n, rows, to_, n * to_, step * from_, row_step * from_}, from_);
+  }
   if (none()) {
     for (int64_t row = 0; row < rows; ++row) {
       gather(out + row * n * to_, x + row * row_step * from_, n);
@@ -68,6 +73,17 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
     return;
   }
   alignas(64) char some[kRoom * 8];
+  if (n < kFew) {
+    const int64_t most = kRoom / n;
+    for (int64_t row = 0; row < rows; row += most) {
+      const int64_t r = std::min(most, rows - row);
+      copy_plane({some, x + row * row_step * from_, n, r, from_, n * from_, step * from_,
+                  row_step * from_},
+                 from_);
+      convert(some, out + row * n * to_, r * n);
+    }
+    return;
+  }
   const int64_t length = std::min(n, kRoom), most = kRoom / length;
   for (int64_t row = 0; row < rows; row += most) {
     const int64_t r = std::min(most, rows - row);
@@ -78,6 +94,18 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
       }
       convert(some, out + (row * n + at) * to_, r * m);
     }
+  }
+}
+
+void Stage::bring_runs(const char* x, int64_t row_step, int64_t rows, int64_t run_step,
+                       int64_t runs, int64_t columns, char* out) const {
+  alignas(64) char some[kRoom * 8];
+  const int64_t n = runs * columns;
+  for (int64_t row = 0; row < rows; ++row, x += row_step * from_, out += n * to_) {
+    char* const to = none() ? out : some;
+    copy_plane({to, x, columns, runs, from_, columns * from_, from_, run_step * from_},
+               from_);
+    if (!none()) convert(some, out, n);
   }
 }
 
