@@ -9,10 +9,10 @@ from functools import lru_cache
 from fuzz.schema import schemas
 from op_table import ELEMENTWISE, Row
 
-from . import layers, making, moving, picking, pointwise, products, reducing
+from . import layers, making, middle, moving, picking, pointwise, products, reducing
 from .recipe import FLOATS, INTS, Cell, Recipe, cells_of, recipe
 
-FAMILIES = (pointwise, reducing, moving, picking, products, layers, making)
+FAMILIES = (pointwise, reducing, moving, picking, products, layers, making, middle)
 
 #: Public ops without a cell.  The tests fail for an op that neither has a recipe.
 WITHOUT = {
