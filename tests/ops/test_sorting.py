@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pkg
+from levels import every_level
 
 RNG = np.random.default_rng(5)
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint8", "bool"]
@@ -198,3 +199,26 @@ def test_exponents_of_few_values(n, dtype):
     np.testing.assert_array_equal(found.indices, order)
     np.testing.assert_array_equal(found.values, x[order])
     np.testing.assert_array_equal(pkg.unique(pkg.tensor(x)), np.unique(x))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["any", "few", "last"])
+def test_the_first_of_short_lines(dtype, kind):
+    """The least of those that are left, up to a sixth of them; "last" are mostly of the
+    value that comes last, which also stands for what is gone."""
+    for _ in every_level():
+        for n in (5, 6, 7, 12, 16, 17, 32, 33, 64, 65, 100, 127, 128, 129):
+            x = numbers((150, n), dtype, "few" if kind == "last" else kind)
+            for k in {1, 2, n // 6, n // 6 + 1}:
+                for largest in (False, True):
+                    if kind == "last":
+                        all_of_it = x.reshape(-1)
+                        last = all_of_it[stable_order(all_of_it, 0, largest)[-1]]
+                        x = np.where(RNG.random(x.shape) < 0.97, last, x).astype(dtype)
+                    places = stable_order(x, 1, largest)[:, :k]
+                    found = pkg.tensor(x).topk(k, 1, largest)
+                    np.testing.assert_array_equal(found.indices, places)
+                    values = np.take_along_axis(x, places, 1)
+                    assert found.values.numpy().tobytes() == values.tobytes()
+                    turned = pkg.tensor(np.ascontiguousarray(x.T)).topk(k, 0, largest)
+                    np.testing.assert_array_equal(turned.indices, places.T)

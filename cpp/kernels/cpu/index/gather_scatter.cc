@@ -88,9 +88,71 @@ int64_t gather_row(T* to, const T* from, const int64_t* index, const Steps s, in
   return n;
 }
 
+// Short runs that lie in order, or in even steps in the table, one for each value of the index,
+// of a table that stays in cache: some are moved without a call for each.  False of others.
+bool gather_runs(const Tensor& out, const Tensor& self, const IndexWalk& walk,
+                 const Tensor& index) {
+  const IndexWalk::Axis &inner = walk.inner, &along = walk.along;
+  const int64_t size = itemsize(self.dtype()), bytes = inner.size * size;
+  const bool in_order = inner.index == 0 && inner.other == 1;
+  if (!in_order || along.size < 2 || bytes > kLongRun || self.numel() * size > kFarBytes) {
+    return false;
+  }
+  const int64_t part = std::clamp<int64_t>(kGrain / 8 / inner.size, 1, along.size);
+  const int64_t parts = (along.size - 1) / part + 1;
+  const int64_t* values = index.data<int64_t>();
+  const auto* from = static_cast<const char*>(self.data());
+  auto* to = static_cast<char*>(out.data());
+  const int64_t grain = std::max<int64_t>(1, kGrain / 4 / (part * inner.size));
+  parallel_for(0, walk.count * parts, grain, [&](int64_t task, int64_t end) {
+    StopCounter stop;
+    for (; task < end; ++task) {
+      const int64_t first = task % parts * part, n = std::min(part, along.size - first);
+      const int64_t* value = values + first * along.index;
+      int64_t table = 0, other = first * along.other, rest = task / parts;
+      for (size_t d = walk.outer.size(); d-- > 0; rest /= walk.outer[d].size) {
+        const int64_t at = rest % walk.outer[d].size;
+        value += at * walk.outer[d].index;
+        table += at * walk.outer[d].table;
+        other += at * walk.outer[d].other;
+      }
+      int64_t done = 0;
+      with_isa([=, &done, by = along.index, slots = uint64_t(walk.size),
+                step = walk.step * size, next = along.other * size, apart = inner.table,
+                length = inner.size] {
+        const char* const slot = from + table * size;
+        char* place = to + other * size;
+        const auto each = [&](auto move) {
+          int64_t i = 0;
+          for (; i < n && uint64_t(value[i * by]) < slots; ++i, place += next) {
+            move(place, slot + value[i * by] * step);
+          }
+          done = i;
+        };
+        if (apart == 1) {
+          return each([=](char* a, const char* b) { copy_run(a, b, bytes); });
+        }
+        visit_size(size, [&]<class T>(TypeTag<T>) {
+          each([=](char* a, const char* b) {
+#pragma GCC ivdep
+            for (int64_t k = 0; k < length; ++k) {
+              reinterpret_cast<T*>(a)[k] = reinterpret_cast<const T*>(b)[k * apart];
+            }
+          });
+        });
+      });
+      PKG_CHECK(done == n, IndexError, "index ", value[done * along.index],
+                " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+      stop(n * inner.size);
+    }
+  });
+  return true;
+}
+
 void gather_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
   if (index.numel() == 0) return;
   const IndexWalk walk = walk_of(self, index, out, dim, true);
+  if (gather_runs(out, self, walk, index)) return;
   const Steps steps(walk);
   const Ahead ahead(walk, self, index);
   const int64_t* values = index.data<int64_t>();

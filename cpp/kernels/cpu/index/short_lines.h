@@ -40,6 +40,36 @@ template <int64_t most, class Key>
   }
 }
 
+/// The places of the first k of n <= most keys in order, where k is small: the least of those
+/// that are left, k times.  `most` keys are readable.
+template <int64_t most, class Key>
+[[gnu::always_inline]] inline void first_of_few(const Key* keys, int64_t n, int64_t k,
+                                                Key* places) {
+  constexpr Key kGone = Key(~Key(0));
+  Key left[most];
+  for (int64_t i = 0; i < most; ++i) {
+    const Key key = keys[i];
+    left[i] = Key(i) < Key(n) ? key : kGone;
+  }
+  for (int64_t r = 0; r < k; ++r) {
+    Key least = kGone, place = Key(most);
+#pragma omp simd reduction(min : least)
+    for (int64_t i = 0; i < most; ++i) least = std::min(least, left[i]);
+    if (least == kGone) {  // only such are left, in their order
+      for (int64_t i = 0; r < k; ++i) {
+        if (keys[i] == kGone) places[r++] = Key(i);
+      }
+      return;
+    }
+#pragma omp simd reduction(min : place)
+    for (int64_t i = 0; i < most; ++i) {
+      place = std::min(place, left[i] == least ? Key(i) : Key(most));
+    }
+    for (int64_t i = 0; i < most; ++i) left[i] = Key(i) == place ? kGone : left[i];
+    places[r] = place;
+  }
+}
+
 /// f(line, its keys) for lines of n elements that lie behind each other,
 /// compiled for the instruction set in use.
 template <class Key, class F>

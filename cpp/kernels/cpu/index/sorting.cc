@@ -5,7 +5,7 @@
 //
 // Note [Ways to sort]
 // Short lines: each element's rank is the number of those before it, counted without a
-// branch, all elements at once.  Longer ones: two to four passes over the bits that decide
+// branch, all elements at once; or the least is looked for, k times.  Longer ones: two to four passes over the bits that decide
 // most, after which neighbours that are out of order change places; single bytes are
 // counted.  Where these bits decide little, radix sort from the last byte on, which passes
 // over bytes that all keys share.  A few of many: those up to a limit are collected and
@@ -17,6 +17,7 @@
 #include "kernels/cpu/index/order_keys.h"
 #include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/index/select_key.h"
+#include "kernels/cpu/index/short_lines.h"
 #include "kernels/cpu/index/sort_keys.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
@@ -81,6 +82,29 @@ void order_pairs(const Key* x, const Wide* keys, int64_t lines, int64_t k, Key* 
   }
 }
 
+// The first k of lines of at most kFirstLine elements, whose keys are given.
+constexpr int64_t kFirstLine = 2 * kShortLine;
+bool is_first_of_few(int64_t n, int64_t k) { return n <= kFirstLine && 6 * k <= n; }
+template <class Key, class Wide>
+void order_first(const Key* x, const Wide* keys, int64_t n, int64_t lines, int64_t k,
+                 const Lines& into, int64_t line, Key* y, int64_t* where) {
+  with_isa([=, &into] {
+    Wide places[kFirstLine];
+    for (int64_t l = 0; l < lines; ++l) {
+      const Wide* mine = keys + l * n;
+      if (n <= 16) first_of_few<16>(mine, n, k, places);
+      else if (n <= 32) first_of_few<32>(mine, n, k, places);
+      else if (n <= 64) first_of_few<64>(mine, n, k, places);
+      else first_of_few<kFirstLine>(mine, n, k, places);
+      const int64_t start = into.start(line + l);
+      for (int64_t r = 0; r < k; ++r) {
+        y[start + r * into.step] = x[l * n + int64_t(places[r])];
+        where[start + r * into.step] = int64_t(places[r]);
+      }
+    }
+  });
+}
+
 // The same of lines of few elements, a block of lines at a time.
 template <class Key>
 void order_short(int64_t n, const Lines& into, const Key* x, Key* y, int64_t* where,
@@ -88,7 +112,7 @@ void order_short(int64_t n, const Lines& into, const Key* x, Key* y, int64_t* wh
   constexpr int64_t kRoom = 16 * kShortLine;
   using Wide = std::conditional_t<sizeof(Key) == 1, uint16_t, Key>;  // bytes are slower
   Key narrow[kRoom];
-  Wide wide[kRoom], ranks[kRoom];
+  Wide wide[kRoom + kFirstLine], ranks[kRoom];
   const int64_t most = kRoom / n;
   for (int64_t line = begin; line < end; line += most) {
     const int64_t lines = std::min(most, end - line);
@@ -100,6 +124,10 @@ void order_short(int64_t n, const Lines& into, const Key* x, Key* y, int64_t* wh
     }
     if (n == 2 && into.step == 1) {
       order_pairs(x + line * n, wide, lines, k, y + line * k, where + line * k);
+      continue;
+    }
+    if (is_first_of_few(n, k)) {
+      order_first(x + line * n, wide, n, lines, k, into, line, y, where);
       continue;
     }
     short_ranks(wide, n, lines, ranks);
@@ -153,7 +181,8 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
   const Key* x = static_cast<const Key*>(self.data());
   Key* y = static_cast<Key*>(values.data());
   int64_t* where = indices.data<int64_t>();
-  const bool is_short = n <= kShortLine, few = !is_short && k <= n / (2 * kGroup);
+  const bool is_short = n <= kShortLine || is_first_of_few(n, k);
+  const bool few = !is_short && k <= n / (2 * kGroup);
   // Of lines that are not long a heap of k is made faster than all are sorted.
   const bool heap = !is_short && !few && k <= n / 8 && n <= kHeapLine;
   const int64_t grain = std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(1, n));

@@ -39,7 +39,7 @@ constexpr int64_t kFewElements = 512;  // of a rectangle: going there costs as m
 constexpr int64_t kNarrow = 16;        // columns that are too few for vectors
 // Columns and elements of a plane that is better reduced with others; and where its rows are
 // brought first.
-constexpr int64_t kPlaneColumns = 64, kPlane = 4096, kBroughtPlane = 512;
+constexpr int64_t kPlaneColumns = 64, kPlane = 4096, kBroughtPlane = 2048;
 // What a row costs beside its elements, and one that is brought first, in elements.
 constexpr int64_t kLineCost = 64, kStagedCost = 4;
 
@@ -140,7 +140,7 @@ class Walk {
       gathers_ = false;
       cut_ = 2;
       columns_of_plane_ = unit.size;
-      staged_ |= unit.size < kNarrow;
+      staged_ |= unit.size < kNarrow || unit.in != 1;
       const int64_t most = staged_ ? Stage::kMostInRuns : kTileColumns;
       width_ = std::min(most / unit.size, cut().size) * unit.size;
     }
@@ -205,16 +205,16 @@ class Walk {
   const Dim& cut() const { return kept_[kept_.size() - cut_]; }
   bool are_planes() const {
     if (!columns_ || kept_.size() < 2) return false;
-    const Dim &unit = last(kept_), &gone = last(reduced_), &planes = kept_[kept_.size() - 2];
-    const bool brought = unit.size < kNarrow || !stage_.none();
-    return unit.size < kPlaneColumns && unit.in == 1 && unit.out == 1 &&
+    const Dim &unit = last(kept_), &gone = last(reduced_),
+              &planes = kept_[kept_.size() - 2];
+    const bool brought = unit.size < kNarrow || unit.in != 1 || !stage_.none();
+    return unit.size < kPlaneColumns && unit.in != 0 && unit.out == 1 &&
            planes.out == unit.size && planes.in != 0 &&
            unit.size * planes.size >= kPlaneColumns &&
            unit.size * gone.size <= (brought ? kBroughtPlane : kPlane);
   }
   int64_t size_of(int64_t tile) const {
-    return std::min(width_,
-                    cut().size * columns_of_plane_ - tile % across_ * width_);
+    return std::min(width_, cut().size * columns_of_plane_ - tile % across_ * width_);
   }
   // Where a tile begins, in elements of the input and of the result.
   void origin(int64_t tile, int64_t& in, int64_t& out) const {
@@ -328,9 +328,9 @@ class Walk {
     char* to = static_cast<char*>(states);
     if (!staged_) {
       for (int64_t i = 0; i < count; ++i) {
-        fold_.columns({x + i * step * itemsize_, row_step, rows, columns, first,
-                       fold_.parameter},
-                      to + i * columns * fold_.state);
+        fold_.columns(
+            {x + i * step * itemsize_, row_step, rows, columns, first, fold_.parameter},
+            to + i * columns * fold_.state);
       }
       return;
     }
@@ -339,7 +339,7 @@ class Walk {
     for (int64_t row = 0; row < rows; row += most) {
       const int64_t some = std::min(most, rows - row);
       stage_.bring_runs(x + row * row_step * itemsize_, row_step, some, step, count,
-                        columns, buffer);
+                        last(kept_).in, columns, buffer);
       fold_.columns({buffer, n, some, n, first + row, fold_.parameter}, to);
     }
   }

@@ -11,7 +11,7 @@
 namespace pkg {
 
 constexpr int64_t kRoom = Stage::kMostInRuns;  // elements on the way
-constexpr int64_t kFew = 64;    // of a row that is not worth a conversion of its own
+constexpr int64_t kFew = 64;  // of a row that is not worth a conversion of its own
 
 namespace {
 
@@ -57,8 +57,8 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
   }
   if (row_step == 1 && rows > 1 && step != 1) return turn(x, rows, step, n, out);
   if (none() && n < kFew) {
-    return copy_plane(
-        {out, x, n, rows, to_, n * to_, step * from_, row_step * from_}, from_);
+    return copy_plane({out, x, n, rows, to_, n * to_, step * from_, row_step * from_},
+                      from_);
   }
   if (none()) {
     for (int64_t row = 0; row < rows; ++row) {
@@ -98,13 +98,14 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
 }
 
 void Stage::bring_runs(const char* x, int64_t row_step, int64_t rows, int64_t run_step,
-                       int64_t runs, int64_t columns, char* out) const {
+                       int64_t runs, int64_t step, int64_t columns, char* out) const {
   alignas(64) char some[kRoom * 8];
   const int64_t n = runs * columns;
   for (int64_t row = 0; row < rows; ++row, x += row_step * from_, out += n * to_) {
     char* const to = none() ? out : some;
-    copy_plane({to, x, columns, runs, from_, columns * from_, from_, run_step * from_},
-               from_);
+    copy_plane(
+        {to, x, columns, runs, from_, columns * from_, step * from_, run_step * from_},
+        from_);
     if (!none()) convert(some, out, n);
   }
 }

@@ -20,10 +20,10 @@ class Stage {
   /// `rows` rows of n elements, `row_step` and `step` elements apart, dense to `out`.
   void bring(const char* x, int64_t row_step, int64_t rows, int64_t step, int64_t n,
              char* out) const;
-  /// The same of rows that consist of runs of `columns` elements, `run_step` elements apart;
-  /// a row is at most kMostInRuns elements.
+  /// The same of rows that consist of runs of `columns` elements, `run_step` and in them
+  /// `step` elements apart; a row is at most kMostInRuns elements.
   void bring_runs(const char* x, int64_t row_step, int64_t rows, int64_t run_step,
-                  int64_t runs, int64_t columns, char* out) const;
+                  int64_t runs, int64_t step, int64_t columns, char* out) const;
   static constexpr int64_t kMostInRuns = 512;
   /// n dense elements of `itemsize` bytes to places `step` elements apart.
   static void scatter(char* to, int64_t step, const char* from, int64_t itemsize,
