@@ -104,7 +104,9 @@ def test_reductions_of_drawn_dimensions(dtype):
                 check(pkg.norm(x, 2, dims), np.sqrt((a * a).sum(axis=dims)), said)
             one = dims[0]
             exact(x.argmax(one), a.argmax(axis=one), said)
-            exact(x.cumsum(one), a.cumsum(axis=one), said) if not floats else None
+            running = x.cumsum(one), a.cumsum(axis=one)
+            check(*running, said) if floats else exact(*running, said)
+            exact(x.cummax(one).values, np.maximum.accumulate(a, one), said)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64"])

@@ -8,6 +8,7 @@
 #include "kernels/cpu/reduce/line_part.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 namespace {
@@ -151,12 +152,56 @@ class Tiles {
   std::array<std::optional<LinePart>, 2> in_, out_;
 };
 
+// Few lines that lie side by side, in many planes: those of all planes are brought side by
+// side, and what they come to is brought back.
+constexpr int64_t kManyOuter = 8, kPlane = 64, kNarrowPlane = 1024;
+bool are_planes(const Tensor& first, int64_t at) {
+  const LineExtent extent(first, at);
+  const int64_t most = itemsize(first.dtype()) <= 2 ? kNarrowPlane : kPlane;
+  return extent.inner > 1 && extent.inner < kFewLines && extent.outer >= kManyOuter &&
+         extent.n > 1 && extent.n * extent.inner <= most;
+}
+
+// The dimension before all others.
+Tensor with_dim_first(const Tensor& t, int64_t dim) {
+  Shape sizes = t.sizes(), strides = t.strides();
+  for (size_t d = size_t(dim); d > 0; --d) {
+    std::swap(sizes[d], sizes[d - 1]);
+    std::swap(strides[d], strides[d - 1]);
+  }
+  return alias(t, sizes, strides, t.offset());
+}
+
+using Tensors = std::initializer_list<const Tensor*>;
+void scan_planes(DType type, int64_t at, bool reverse, Tensors in, Tensors out,
+                 ScanLoop loop, ShortLines short_lines) {
+  std::array<Tensor, 2> x, y;
+  size_t k = 0;
+  for (const Tensor* t : in) x[k++] = as_contiguous(with_dim_first(*t, at));
+  k = 0;
+  for (const Tensor* t : out) y[k++] = empty(x[0].sizes(), t->dtype());
+  const auto run = [&](Tensors from, Tensors to) {
+    Tiles(type, 0, reverse, from, to, loop, short_lines).run();
+  };
+  if (in.size() == 1 && out.size() == 1) run({&x[0]}, {&y[0]});
+  else if (in.size() == 1) run({&x[0]}, {&y[0], &y[1]});
+  else if (out.size() == 1) run({&x[0], &x[1]}, {&y[0]});
+  else run({&x[0], &x[1]}, {&y[0], &y[1]});
+  k = 0;
+  for (const Tensor* t : out) copy_into(with_dim_first(*t, at), y[k++]);
+}
+
 }  // namespace
 
 void run_scan(DType type, int64_t dim, bool reverse,
               std::initializer_list<const Tensor*> in,
               std::initializer_list<const Tensor*> out, ScanLoop loop,
               ShortLines short_lines) {
+  const Tensor& first = **in.begin();
+  const int64_t at = wrap_dim("scan", dim, first.ndim());
+  if (first.ndim() > 1 && are_planes(first, at)) {
+    return scan_planes(type, at, reverse, in, out, loop, short_lines);
+  }
   Tiles(type, dim, reverse, in, out, loop, short_lines).run();
 }
 
