@@ -88,6 +88,19 @@ int64_t gather_row(T* to, const T* from, const int64_t* index, const Steps s, in
   return n;
 }
 
+// The offsets of a task, one place of the outer dimensions.
+struct Origin {
+  int64_t index = 0, table = 0, other = 0;
+  Origin(const IndexWalk& walk, int64_t task) {
+    for (size_t d = walk.outer.size(); d-- > 0; task /= walk.outer[d].size) {
+      const int64_t at = task % walk.outer[d].size;
+      index += at * walk.outer[d].index;
+      table += at * walk.outer[d].table;
+      other += at * walk.outer[d].other;
+    }
+  }
+};
+
 // Short runs that lie in order, or in even steps in the table, one for each value of the index,
 // of a table that stays in cache: some are moved without a call for each.  False of others.
 bool gather_runs(const Tensor& out, const Tensor& self, const IndexWalk& walk,
@@ -108,14 +121,9 @@ bool gather_runs(const Tensor& out, const Tensor& self, const IndexWalk& walk,
     StopCounter stop;
     for (; task < end; ++task) {
       const int64_t first = task % parts * part, n = std::min(part, along.size - first);
-      const int64_t* value = values + first * along.index;
-      int64_t table = 0, other = first * along.other, rest = task / parts;
-      for (size_t d = walk.outer.size(); d-- > 0; rest /= walk.outer[d].size) {
-        const int64_t at = rest % walk.outer[d].size;
-        value += at * walk.outer[d].index;
-        table += at * walk.outer[d].table;
-        other += at * walk.outer[d].other;
-      }
+      const Origin at(walk, task / parts);
+      const int64_t* value = values + at.index + first * along.index;
+      const int64_t table = at.table, other = at.other + first * along.other;
       int64_t done = 0;
       with_isa([=, &done, by = along.index, slots = uint64_t(walk.size),
                 step = walk.step * size, next = along.other * size, apart = inner.table,
@@ -206,9 +214,67 @@ int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, i
   return n;
 }
 
+// Short runs that lie in order on both sides, or repeat one element of the source, one for each
+// value of the index, without a call for each.  False where they do not lie so.
+template <class T, class S, class Put>
+bool scatter_runs(const IndexWalk& walk, T* to, const S* from, const Tensor& index,
+                  Put put) {
+  constexpr int64_t kMost = 512;  // elements
+  const IndexWalk::Axis &inner = walk.inner, &along = walk.along;
+  const bool in_order = inner.index == 0 && inner.table == 1 && inner.other <= 1;
+  if (!in_order || along.size < 2 || inner.size > kMost || walk.owners > 1) return false;
+  const int64_t* values = index.data<int64_t>();
+  const int64_t grain = std::max<int64_t>(1, kGrain / 4 / (along.size * inner.size));
+  parallel_for(0, walk.count, grain, [&](int64_t task, int64_t end) {
+    StopCounter stop;
+    for (; task < end; ++task) {
+      const Origin at(walk, task);
+      const int64_t* value = values + at.index;
+      int64_t done = 0;
+      with_isa([=, &done, &along, n = inner.size, slots = uint64_t(walk.size),
+                step = walk.step, same = inner.other == 0] {
+        // Copies: what is written, if of bytes, may be anything else.
+        const int64_t count = along.size, by = along.index, next = along.other;
+        const int64_t length = n, dim = step;
+        const uint64_t size = slots;
+        const int64_t* slot = value;
+        const S* x = from + at.other;
+        T* const table = to + at.table;
+        const auto each = [=](auto move) {
+          int64_t i = 0;
+          for (const S* run = x; i < count && uint64_t(slot[i * by]) < size;
+               ++i, run += next) {
+            move(table + slot[i * by] * dim, run);
+          }
+          return i;
+        };
+        if (same) {
+          done = each([=](T* __restrict y, const S* run) {
+            const S one = *run;
+            for (int64_t k = 0; k < length; ++k) y[k] = put(y[k], one);
+          });
+        } else {
+          done = each([=](T* __restrict y, const S* __restrict run) {
+            for (int64_t k = 0; k < length; ++k) y[k] = put(y[k], run[k]);
+          });
+        }
+      });
+      PKG_CHECK(done == along.size, IndexError, "index ", value[done * along.index],
+                " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+      stop(along.size * inner.size);
+    }
+  });
+  return true;
+}
+
 template <class T, class S, class Put>
 void scatter_rows(const IndexWalk& walk, const Tensor& out, void* to, const void* from,
                   const Tensor& index, Put put) {
+  const bool near = out.numel() * itemsize(out.dtype()) <= kFarBytes;
+  if (near &&
+      scatter_runs(walk, static_cast<T*>(to), static_cast<const S*>(from), index, put)) {
+    return;
+  }
   const Steps steps(walk);
   const Ahead ahead(walk, out, index);
   const int64_t* values = index.data<int64_t>();
@@ -452,6 +518,9 @@ void scatter_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& i
   if (places.numel() == 0) return;
   if (add && is_reduced(out.dtype()) && source.ndim() > 0) source = as_contiguous(source);
   const bool rows = dim + 1 < places.ndim() && places.strides().back() == 0;
+  if (rows && source.ndim() > 0 && source.strides().back() != 1) {
+    source = as_contiguous(source);
+  }
   write_dense(out, add, rows ? places.numel() : 0, [&](const Tensor& table) {
     write_slots(table, walk_of(table, places, source, dim, false), places, source, add);
   });
