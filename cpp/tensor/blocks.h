@@ -8,7 +8,9 @@
 #include <cstring>
 #include <limits>
 
+#include "base/isa.h"
 #include "tensor/copy_plane.h"
+#include "tensor/copy_run.h"
 #include "tensor/gather.h"
 #include "tensor/staging.h"
 
@@ -44,6 +46,7 @@ struct Plan {
     int64_t step = 0;              // bytes from one element of a row to the next
     int64_t columns = 0, row = 0;  // of a list: bytes from one row of so many to the next
     const int64_t* places = nullptr;
+    int64_t run = 0;  // of a list of places of rows: elements of each, which are dense
     Conversion conversion;
   };
   BlockFunction block = nullptr;
@@ -217,6 +220,12 @@ class Blocks {
     moves_of(plan_.operands[k].width).repeat_each(to, values, rows, plan_.columns);
   }
 
+  static void bring_runs(const Plan::Operand& o, const char* from, int64_t rows, char* to) {
+    with_isa([bytes = o.run * o.size, places = o.places, from, rows, to] {
+      for (int64_t r = 0; r < rows; ++r) copy_run(to + r * bytes, from + places[r], bytes);
+    });
+  }
+
   void bring(size_t k, const char* from, int64_t n, char* to) {
     const Plan::Operand& o = plan_.operands[k];
     const Moves& moves = moves_of(o.size);
@@ -227,6 +236,8 @@ class Blocks {
       copy_plane(
           {raw, from, o.columns, n / o.columns, o.size, o.columns * o.size, o.step, o.row},
           o.size);
+    } else if (o.run) {
+      bring_runs(o, from, n / o.run, raw);
     } else if (o.places) {
       moves.gather_at(raw, from, o.places, n);
     } else if (o.step == 0) {

@@ -8,11 +8,12 @@ namespace pkg::staging {
 namespace {
 
 constexpr int64_t kListed = 1024;     // elements of a block by lists
+constexpr int64_t kLeastListed = 6;   // of a row that is listed as one
 constexpr int64_t kLongestRow = 512;  // bytes of one that is better brought with others
 constexpr int64_t kGroupedRow = 32;   // elements of a row, from which on groups are better
 constexpr int64_t kFilledRow = 5;  // and from which on one is filled faster than gathered,
 constexpr int64_t kFilledBytes = 8;  // if it has so many
-constexpr int64_t kLoopedRow = 16;  // of a short one that is worth a loop of its own
+constexpr int64_t kLoopedRow = 16;   // of a short one that is worth a loop of its own
 constexpr int64_t kLeastRun = 16, kLeastRuns = 320;  // bytes of a row, of some
 constexpr int64_t kOfNumbers = 8192;  // elements of a group whose rows have numbers
 
@@ -45,7 +46,9 @@ bool dense_in(const Cut& cut, const Walk& walk, size_t k, int64_t size) {
   return cut.times == 1 || strides[cut.dims] == size;
 }
 
-void list_places(const Cut& cut, const Walk& walk, size_t k, int64_t* places) {
+// Places of the elements of a block; from the first dimension on of its rows.
+void list_places(const Cut& cut, const Walk& walk, size_t k, size_t first,
+                 int64_t* places) {
   places[0] = 0;
   int64_t n = 1;
   const auto repeat = [&](int64_t times, int64_t stride) {
@@ -54,7 +57,7 @@ void list_places(const Cut& cut, const Walk& walk, size_t k, int64_t* places) {
     }
     n *= times;
   };
-  for (size_t d = 0; d < cut.dims; ++d) repeat(walk.sizes[d], walk.strides[k][d]);
+  for (size_t d = first; d < cut.dims; ++d) repeat(walk.sizes[d], walk.strides[k][d]);
   if (cut.times > 1) repeat(cut.times, walk.strides[k][cut.dims]);
 }
 
@@ -75,7 +78,10 @@ void run_lists(Plan& plan, const Walk& walk, const Cut& cut) {
       o.row = walk.strides[k][1];
       continue;
     }
-    list_places(cut, walk, k, places[k]);
+    const bool rows = k > 0 && walk.strides[k][0] == o.size &&
+                      walk.sizes[0] >= kLeastListed;
+    if (rows && cut.dims > 0) o.run = walk.sizes[0];
+    list_places(cut, walk, k, o.run ? 1 : 0, places[k]);
     o.places = places[k];
   }
   plan.longest = cut.inside * cut.times;

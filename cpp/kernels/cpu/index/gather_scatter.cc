@@ -576,7 +576,10 @@ Tensor slices_index(const Tensor& self, int64_t dim, const Tensor& index) {
 }
 void slices_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
   const int64_t d = wrap_dim("_slices", dim, self.ndim());
-  gather_along(out, self, d, slices_index(self, d, index));
+  // What is read several times is brought first.
+  const bool apart = self.ndim() > 0 && self.strides().back() != 1;
+  const Tensor source = apart && out.numel() > self.numel() ? as_contiguous(self) : self;
+  gather_along(out, source, d, slices_index(self, d, index));
 }
 void slices_put_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& source, bool accumulate) {
