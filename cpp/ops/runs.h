@@ -114,9 +114,9 @@ void block(const void* formula, char* const* data, int64_t n) {
   }
 }
 
-/// The loop of rows, which may be short: whole vectors alone, the last of which begins where
-/// it ends with the row.  What it reads is read before anything is written.  (In long rows of
-/// long elements vectors that are stored twice take more time than some single elements.)
+/// The loop of rows, which may be short: whole vectors alone, the last of which is placed so
+/// that it ends with the row.  What it reads is read before anything is written.  (In long
+/// rows of wide elements, to store some twice takes more time than single elements do.)
 template <class F, class Out, class T>
 inline void apply_row(const F f, Out* out, int64_t n, const T* in) {
   constexpr int64_t kLanes = 32 / sizeof(T);

@@ -31,10 +31,11 @@ using namespace staging;
 constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
 constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
 constexpr int64_t kLeastTile = 256;                       // elements
-// Few and long rows are read faster one after the other than in tiles of all of them; from
-// beyond the caches those whose elements share a line are as well.
+// An operand that lies the other way round is read faster row by row than in tiles where rows
+// are few and long; and where it is beyond the caches, if one line of cache holds an element
+// of each row.
 constexpr int64_t kFewRows = 4, kLongRow = 4096, kLine = 64;
-constexpr int64_t kCellBytes = 16384;                     // of rows that are only copied
+constexpr int64_t kCellBytes = 16384;  // of rows that are only copied
 
 void run_flat(const Plan& plan, int64_t n) {
   parallel_for(0, n, kGrainStaged, [&](int64_t begin, int64_t end) {

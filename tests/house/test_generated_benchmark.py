@@ -116,6 +116,26 @@ def test_a_wrong_result_is_not_timed() -> None:
     assert refused.value.sides == ("torch",)
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "clear"), [(1, 10, True), (10, 10, False), (10, 1, False)]
+)
+def test_a_glance_clears_what_is_ahead_alone(
+    ours: int, theirs: int, clear: bool
+) -> None:
+    """The others are timed in full."""
+    code = f"""
+import sys, time
+sys.path.insert(0, {str(ROOT / "tests" / "benchmarks")!r})
+from cells import timing
+sides = [timing.Side(lambda n=n: time.sleep(n * 1e-3), lambda: None)
+         for n in ({ours}, {theirs})]
+seconds = timing.glance(sides)
+assert (seconds is not None) == {clear}, seconds
+assert seconds is None or seconds[0] < seconds[1], seconds
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 def test_what_floats_cost_is_said_of_no_integer() -> None:
     """Keys of reasons name dtypes: a part of a name would let bfloat16 be float16."""
     cover()

@@ -109,6 +109,29 @@ def test_reductions_of_drawn_dimensions(dtype):
             exact(x.cummax(one).values, np.maximum.accumulate(a, one), said)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "uint8"])
+def test_views_of_any_strides(dtype):
+    """As NumPy has windows: steps that are no sizes, elements seen several times."""
+    rng = random.Random(f"strides {dtype}")
+    a = np.random.default_rng(1).integers(0, 5, 3000).astype(dtype)
+    for _ in every_level():
+        for _ in range(400):
+            shape = tuple(rng.choice([1, 2, 3, 4, 7, 12]) for _ in range(4))
+            steps = [rng.choice([0, 1, 2, 3, 4, 7, 12, 24, 49, 84]) for _ in range(4)]
+            strides = tuple(step * a.itemsize for step in steps)
+            view = np.lib.stride_tricks.as_strided(a, shape, strides, writeable=False)
+            x = pkg.from_numpy(np.lib.stride_tricks.as_strided(a, shape, strides))
+            dims = tuple(rng.sample(range(4), rng.randint(1, 4)))
+            said = f"{dtype} {shape} steps {steps} dims {dims}"
+            wide = view.astype(np.float64)
+            exact(x.amax(dims), wide.max(axis=dims), said)
+            exact(x.count_nonzero(dims), np.count_nonzero(view, axis=dims), said)
+            check(x.sum(dims), wide.sum(axis=dims), said)
+            one = dims[0]
+            exact(x.argmax(one), view.argmax(axis=one), said)
+            check(x.cumsum(one), wide.cumsum(axis=one), said)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64"])
 def test_a_sum_is_the_same_for_any_number_of_threads(dtype):
     rng = random.Random(f"threads {dtype}")

@@ -161,8 +161,10 @@ void triangle_kernel(Tensor& out, const Tensor& self, int64_t k) {
   k = std::clamp(k, -rows - 1, columns + 1);  // farther away nothing changes
   const Bounds at(Lower, rows, columns, k);
   const bool mostly_cut = 2 * at.cut() > rows * columns;
-  if (mostly_cut && out.is_contiguous() && self.is_contiguous()) {
-    return dense_triangle<Lower>(out, self, k);
+  if (mostly_cut && out.is_contiguous()) {
+    if (self.is_contiguous()) return dense_triangle<Lower>(out, self, k);
+    copy_into(out, self);
+    return dense_triangle<Lower>(out, out, k);
   }
   const auto zero = [&out](auto... place) {
     const Tensor part = part_of(out, place...);

@@ -102,7 +102,7 @@ struct Origin {
 };
 
 // Short runs that lie in order, or in even steps in the table, one for each value of the index,
-// of a table that stays in cache: some are moved without a call for each.  False of others.
+// of a table that stays in cache: many are moved in one loop.  False of others.
 bool gather_runs(const Tensor& out, const Tensor& self, const IndexWalk& walk,
                  const Tensor& index) {
   const IndexWalk::Axis &inner = walk.inner, &along = walk.along;
@@ -215,7 +215,7 @@ int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, i
 }
 
 // Short runs that lie in order on both sides, or repeat one element of the source, one for each
-// value of the index, without a call for each.  False where they do not lie so.
+// value of the index: many are written in one loop.  False of others.
 template <class T, class S, class Put>
 bool scatter_runs(const IndexWalk& walk, T* to, const S* from, const Tensor& index,
                   Put put) {
@@ -231,31 +231,31 @@ bool scatter_runs(const IndexWalk& walk, T* to, const S* from, const Tensor& ind
       const Origin at(walk, task);
       const int64_t* value = values + at.index;
       int64_t done = 0;
-      with_isa([=, &done, &along, n = inner.size, slots = uint64_t(walk.size),
+      with_isa([=, &done, &along, run = inner.size, slots = uint64_t(walk.size),
                 step = walk.step, same = inner.other == 0] {
-        // Copies: what is written, if of bytes, may be anything else.
+        // Copies: a table of bytes may alias anything.
         const int64_t count = along.size, by = along.index, next = along.other;
-        const int64_t length = n, dim = step;
+        const int64_t length = run, dim = step;
         const uint64_t size = slots;
         const int64_t* slot = value;
-        const S* x = from + at.other;
+        const S* first = from + at.other;
         T* const table = to + at.table;
         const auto each = [=](auto move) {
           int64_t i = 0;
-          for (const S* run = x; i < count && uint64_t(slot[i * by]) < size;
-               ++i, run += next) {
-            move(table + slot[i * by] * dim, run);
+          for (const S* x = first; i < count && uint64_t(slot[i * by]) < size;
+               ++i, x += next) {
+            move(table + slot[i * by] * dim, x);
           }
           return i;
         };
         if (same) {
-          done = each([=](T* __restrict y, const S* run) {
-            const S one = *run;
+          done = each([=](T* __restrict y, const S* x) {
+            const S one = *x;
             for (int64_t k = 0; k < length; ++k) y[k] = put(y[k], one);
           });
         } else {
-          done = each([=](T* __restrict y, const S* __restrict run) {
-            for (int64_t k = 0; k < length; ++k) y[k] = put(y[k], run[k]);
+          done = each([=](T* __restrict y, const S* __restrict x) {
+            for (int64_t k = 0; k < length; ++k) y[k] = put(y[k], x[k]);
           });
         }
       });

@@ -10,6 +10,8 @@
 // all other dimensions (strides of 0), so that whole runs are moved.  Where such runs are
 // written, tasks share the slots out among them: each goes through the whole index and
 // writes the runs of its own slots, so that no run is cut and the order in a slot is kept.
+// Short runs of a table that stays in cache have loops of their own, which are split between
+// places of the outer dimensions only, as long as those are enough.
 #pragma once
 
 #include <cstdlib>
@@ -57,10 +59,10 @@ void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                  const Tensor& source, bool add);
 /// How many elements lie between the first and the last one of `table`, with both; 0 of none.
 int64_t span_of(const Tensor& table);
-/// Whether whole rows are added, `added` elements in all, of which each lies across those of
-/// a table that is turned: then two turns take less time.
+/// Whether so many elements of rows are added to a table whose rows have steps that it is
+/// faster to copy the table, with rows without steps, to add and to copy it back.
 inline bool adds_across(const Tensor& out, int64_t added) {
-  constexpr int64_t kSome = 256, kRow = 16;  // elements
+  constexpr int64_t kSome = 256, kRow = 16;               // elements
   const int64_t times = is_reduced(out.dtype()) ? 8 : 2;  // as long as a turn of one takes
   return added >= kSome && times * added >= out.numel() && out.ndim() > 1 &&
          out.sizes().back() >= kRow && std::abs(out.strides().back()) > 1;

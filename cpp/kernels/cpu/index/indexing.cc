@@ -393,7 +393,8 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   }
   if (!out.is_same(self)) copy_into(out, self);
   if (source.numel() == 0) return;
-  write_dense(out, accumulate, source.numel(), [&](const Tensor& table) {
+  const int64_t rows = kept.size() < out.sizes().size() ? source.numel() : 0;
+  write_dense(out, accumulate, rows, [&](const Tensor& table) {
     put_rows(table, kept, shape, source, accumulate);
   });
 }

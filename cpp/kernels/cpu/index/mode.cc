@@ -93,7 +93,8 @@ struct Modes {
   bool nans;
   KeyMap map;
 
-  // Up to where to compare each with all takes less time than to sort; 8 bits hold so many.
+  // Up to where it takes less time to compare each with all than to sort; a count of so
+  // many fits in 8 bits.
   static constexpr int64_t kFew = sizeof(Key) == 8 ? 128 : 192;
   void run() const {
     const int64_t grain = std::max<int64_t>(1, kGrain / 16 / n);

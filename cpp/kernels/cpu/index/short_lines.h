@@ -55,8 +55,8 @@ template <int64_t most, class Key>
     Key least = kGone, place = Key(most);
 #pragma omp simd reduction(min : least)
     for (int64_t i = 0; i < most; ++i) least = std::min(least, left[i]);
-    if (least == kGone) {  // only such are left, in their order
-      for (int64_t i = 0; r < k; ++i) {
+    if (least == kGone) {  // only such are left, at least k - r of them
+      for (int64_t i = 0; i < n && r < k; ++i) {
         if (keys[i] == kGone) places[r++] = Key(i);
       }
       return;

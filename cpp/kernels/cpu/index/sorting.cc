@@ -5,11 +5,12 @@
 //
 // Note [Ways to sort]
 // Short lines: each element's rank is the number of those before it, counted without a
-// branch, all elements at once; or the least is looked for, k times.  Longer ones: two to four passes over the bits that decide
-// most, after which neighbours that are out of order change places; single bytes are
-// counted.  Where these bits decide little, radix sort from the last byte on, which passes
-// over bytes that all keys share.  A few of many: those up to a limit are collected and
-// sorted, a limit that the least of small groups give.
+// branch, all elements at once; of a few of them the least is looked for, again and again.
+// Longer ones: two to four passes over the bits that decide most, after which neighbours
+// that are out of order change places; single bytes are counted.  Where these bits decide
+// little, radix sort from the last byte on, which passes over bytes that all keys share.  A
+// few of many: those up to a limit are collected and sorted, a limit that the least of small
+// groups give.
 #include <algorithm>
 
 #include "dispatcher/library.h"

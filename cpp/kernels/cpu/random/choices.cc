@@ -98,7 +98,7 @@ void fill_places(const RandomStream& stream, int64_t first, int64_t n, double* p
   });
 }
 
-// The same for each of the places, as shares of the total, among few weights.
+// The index that find() gives for each place, a share of the total, among few weights.
 template <class T>
 void find_few(const T* weights, int64_t n, double total, const double* places,
               int64_t count, int64_t* to) {
@@ -135,8 +135,9 @@ void choices_kernel(Tensor& out, const Tensor& self, int64_t count) {
         std::vector<double> places(size_t(std::min(together, end - begin) * count));
         for (int64_t first = begin; first < end; first += together) {
           const int64_t past = std::min(first + together, end);
-          if (n > 1)
+          if (n > 1) {  // else nothing is to be chosen
             fill_places(stream, first * count, (past - first) * count, places.data());
+          }
           for (int64_t row = first; row < past; ++row) {
             const T* mine = weights + row * n;
             const double* places_of_row = places.data() + (row - first) * count;

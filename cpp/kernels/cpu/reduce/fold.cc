@@ -131,18 +131,17 @@ class Walk {
       width_ = std::clamp<int64_t>(kTileElements / unit.size, 1, kTileRows);
       width_ = std::min(width_, last(kept_).size);
     }
-    if (reduced_.size() > 1) {
-      const Dim& gone = last(reduced_);
-      if (!columns_) gathers_ = width_ * unit.size < kFewElements;
-      else gathers_ = gone.in == unit.size && unit.size * gone.size < kFewElements;
-    }
     if (are_planes()) {
-      gathers_ = false;
       cut_ = 2;
       columns_of_plane_ = unit.size;
       staged_ |= unit.size < kNarrow || unit.in != 1;
       const int64_t most = staged_ ? Stage::kMostInRuns : kTileColumns;
       width_ = std::min(most / unit.size, cut().size) * unit.size;
+    } else if (reduced_.size() > 1) {
+      const Dim& gone = last(reduced_);
+      const bool dense = unit.in == 1 && gone.in == unit.size;
+      if (!columns_) gathers_ = width_ * unit.size < kFewElements;
+      else gathers_ = dense && unit.size * gone.size < kFewElements;
     }
     across_ = (cut().size - 1) / (width_ / columns_of_plane_) + 1;
     const int64_t tiles = Places(kept_, cut_).count * across_;
@@ -264,8 +263,8 @@ class Walk {
     }
   }
 
-  // Few short rows, or columns, often: some that go to one state are brought, and are one
-  // row, or longer columns, then.
+  // Few short rows, or dense columns, often: some that go to one state are brought, and are
+  // one row, or longer columns, then.
   void gathered(int64_t base, int64_t begin, int64_t end, int64_t n, void* to) const {
     const Places others(reduced_);
     const Dim &kept = last(kept_), &gone = last(reduced_);
@@ -389,8 +388,8 @@ class Walk {
   int64_t itemsize_;
   bool columns_ = false, staged_ = false, split_outer_ = false, gathers_ = false;
   int64_t width_ = 1, across_ = 1;
-  size_t cut_ = 1;                // the how manieth of those kept, from the end, is cut
-  int64_t columns_of_plane_ = 1;  // where that is planes
+  size_t cut_ = 1;                // which kept dimension is cut, counted from the end
+  int64_t columns_of_plane_ = 1;  // 1 where no planes are cut
 };
 
 // A tensor in which each element that is repeated in a kept dimension is there once, and

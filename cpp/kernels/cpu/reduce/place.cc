@@ -123,7 +123,7 @@ struct PlaceLoops {
   }
 
   // The elements of a place of many rows are compared at once.  `dense`: rows of so many
-  // elements without gaps, whose places are found in vectors; 0: of any.
+  // elements without gaps, whose places are found in vectors; 0: rows of any length.
   template <int64_t dense>
   static void short_rows(const Block& b, State* states) {
     constexpr int64_t some = 64;
