@@ -125,6 +125,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative("self", "self dim keepdim", prod_gradient);
   m.def("_prod_backward(Tensor grad, Tensor self, int dim) -> Tensor")
       .doc("grad times the product of all others along dim, for each element.")
+      .keeps_order()
       .dtypes("grad", kFloatDTypes)
       .shape([](const Tensor& grad, const Tensor& self, int64_t dim) {
         Shape sizes = self.sizes();

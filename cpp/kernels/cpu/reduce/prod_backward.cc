@@ -10,6 +10,7 @@
 #include "kernels/cpu/reduce/fold_loops.h"
 #include "kernels/cpu/reduce/line_part.h"
 #include "kernels/cpu/rows.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 namespace {
@@ -71,17 +72,20 @@ struct Rectangle {
   }
 };
 
-// A line that is the only one, in chunks: what comes before and after each of them is
+// A line of its own, in chunks: what comes before and after each of them is
 // multiplied from their products, so that threads share them out, and in each the products
 // of several chunks wait side by side.
-class OnlyLine {
+class LongLine {
  public:
   static constexpr int64_t kChunk = 64, kAtOnce = 4;
 
-  OnlyLine(const LinePart& in, const LinePart& to, int64_t n)
+  // Line j of place o.
+  LongLine(const LinePart& in, const LinePart& to, int64_t n, int64_t o, int64_t j)
       : in_(in),
         to_(to),
         n_(n),
+        o_(o),
+        j_(j),
         chunks_((n + kChunk - 1) / kChunk),
         before_(chunks_ + 1),
         after_(chunks_ + 1),
@@ -106,7 +110,7 @@ class OnlyLine {
         walk<1>(x + i, std::min(kChunk, places - i), (at + i) / kChunk, front + i, y + i);
       }
       for (int64_t k = 0; k < places; ++k) y[k] = front[k] * y[k] * grad;
-      to_.send(reinterpret_cast<char*>(y), places, 1, false, to_.at(0, at, 0));
+      to_.send(reinterpret_cast<char*>(y), places, 1, false, to_.at(o_, at, j_));
     });
   }
 
@@ -120,7 +124,7 @@ class OnlyLine {
       StopCounter stop;
       for (int64_t b = begin; b < end; ++b) {
         const int64_t at = b * kLineRoom, places = std::min(kLineRoom, n_ - at);
-        in_.bring(in_.at(0, at, 0), places, 1, false, reinterpret_cast<char*>(buffer));
+        in_.bring(in_.at(o_, at, j_), places, 1, false, reinterpret_cast<char*>(buffer));
         stop(places);
         with_isa([&] { f(buffer, at, places); });
       }
@@ -148,7 +152,7 @@ class OnlyLine {
     const auto times = [&](double total, int64_t chunk, double product, bool from_end) {
       if (tame_[chunk]) return total * product;
       const int64_t at = chunk * kChunk, n = std::min(kChunk, n_ - at);
-      in_.bring(in_.at(0, at, 0), n, 1, false, reinterpret_cast<char*>(x));
+      in_.bring(in_.at(o_, at, j_), n, 1, false, reinterpret_cast<char*>(x));
       for (int64_t i = 0; i < n; ++i) total *= x[from_end ? n - 1 - i : i];
       return total;
     };
@@ -182,18 +186,20 @@ class OnlyLine {
   }
 
   const LinePart &in_, &to_;
-  const int64_t n_, chunks_;
+  const int64_t n_, o_, j_, chunks_;
   const RunBuffer<double> before_, after_;
   const RunBuffer<uint8_t> tame_;
 };
 
-void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
-                          int64_t dim) {
-  if (out.numel() == 0) return;
-  dim = wrap_dim("_prod_backward", dim, self.ndim());
-  LineExtent extent(self, dim);
-  LinePart in(self, dim, self.dtype(), DType::Float64);
-  LinePart to(out, dim, DType::Float64, out.dtype());
+// Whether each line is better walked alone: it is long, and no line lies between its
+// elements, or there are hardly any.
+constexpr int64_t kLongLine = 1024, kManyLines = 16;
+bool are_long(const LineExtent& extent, const LinePart& in, const LinePart& to) {
+  const bool alone = in.place == 1 && to.place == 1 && extent.n >= kLongLine;
+  return alone || (extent.lines() <= 2 && extent.n > kLineRoom);
+}
+
+void prod_backward(LineExtent extent, LinePart in, LinePart to, const Tensor& grad) {
   const bool side_by_side = extent.inner > 1;
   if (!side_by_side) {
     extent.turn();
@@ -201,8 +207,18 @@ void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
     to.turn();
   }
   const Rows<double> grads(grad);
-  if (extent.lines() == 1 && extent.n > kLineRoom) {
-    return OnlyLine(in, to, extent.n).run(grads.data()[0]);
+  if (are_long(extent, in, to)) {
+    // Few of them are shared out in parts, many as they are.
+    const auto run = [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        LongLine(in, to, extent.n, line / extent.inner, line % extent.inner)
+            .run(grads.data()[line]);
+      }
+    };
+    const int64_t lines = extent.lines();
+    if (lines < kManyLines) return run(0, lines);
+    const int64_t grain = std::max<int64_t>(1, kGrain / 4 / extent.n);
+    return parallel_for(0, lines, grain, run);
   }
   const int64_t deep = std::min(extent.n, kLineRoom / std::min(kFew, extent.inner));
   const int64_t blocks = (extent.n + deep - 1) / deep;
@@ -242,6 +258,16 @@ void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
       }
     }
   });
+}
+
+void prod_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& self,
+                          int64_t dim) {
+  if (out.numel() == 0) return;
+  dim = wrap_dim("_prod_backward", dim, self.ndim());
+  const LinePart in(self, dim, self.dtype(), DType::Float64);
+  const LinePart to(out, dim, DType::Float64, out.dtype());
+  prod_backward(LineExtent(self, dim), in, to, grad);
+  if (!to.tensor.is_same(out)) copy_into(out, to.tensor);  // its lines have no even steps
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("_prod_backward", prod_backward_kernel); }
