@@ -114,9 +114,50 @@ void copy(const Plane& plane) {
   else with_isa<Isa::V3>([mover] { mover.run_elements(); });
 }
 
+// Dense rows of a few bytes in reverse order, as of an image that is flipped: some of them
+// change places in a register.
+constexpr int64_t kRegister = 16;
+bool are_reversed(const Plane& p, int64_t itemsize) {
+  const int64_t bytes = p.columns * itemsize;
+  return bytes <= kRegister && p.to_row == bytes && p.from_row == -bytes && p.rows > 8 &&
+         (p.columns == 1 || (p.to_step == itemsize && p.from_step == itemsize));
+}
+void copy_reversed(const Plane& p, int64_t bytes) {
+  using Bytes [[gnu::vector_size(kRegister)]] = uint8_t;
+  with_isa<Isa::V3>([to = p.to, from = p.from, rows = p.rows, bytes] {
+    const int64_t some = kRegister / bytes, used = some * bytes;
+    Bytes order;
+    for (int64_t k = 0; k < kRegister; ++k) {
+      order[k] = uint8_t(k < used ? (some - 1 - k / bytes) * bytes + k % bytes : k);
+    }
+    const auto move = [=](int64_t r) {
+      std::memcpy(to + r * bytes, from - r * bytes, size_t(bytes));
+    };
+    // A register reads and writes beyond its rows: at first what lies before them is not
+    // ours, at last what lies behind.
+    int64_t r = 0;
+    for (; r < std::min(some, rows); ++r) move(r);
+    const int64_t times = std::max<int64_t>(0, ((rows - r) * bytes - kRegister) / used + 1);
+    char* y = to + r * bytes;
+    const char* x = from - (r + some - 1) * bytes;
+    r += times * some;
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < times; ++i, y += used, x -= used) {
+      Bytes row;
+      std::memcpy(&row, x, sizeof(row));
+      row = __builtin_shuffle(row, order);
+      std::memcpy(y, &row, sizeof(row));
+    }
+    for (; r < rows; ++r) move(r);
+  });
+}
+
 }  // namespace
 
 void copy_plane(const Plane& plane, int64_t itemsize) {
+  if (are_reversed(plane, itemsize)) {
+    return copy_reversed(plane, plane.columns * itemsize);
+  }
   switch (itemsize) {
     case 1: return copy<uint8_t>(plane);
     case 2: return copy<uint16_t>(plane);

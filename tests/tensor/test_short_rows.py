@@ -153,3 +153,22 @@ def test_many_planes_of_short_rows():
         want = np.zeros_like(x)
         want[place] = x[place]
         np.testing.assert_array_equal(room.numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", ["bool", *DTYPES, "float32"])
+def test_rows_in_reverse_order(dtype):
+    """As of an image that is flipped: into a tensor of its own, or between other rows."""
+    most = 2 if dtype == "bool" else 100
+    for _ in every_level():
+        for n in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17):
+            for rows in (1, 2, 8, 9, 10, 15, 16, 17, 18, 33, 300, 5000):
+                x = numbers(rows, n, seed=rows) % most
+                ours = pkg.tensor(x).to(getattr(pkg, dtype))
+                np.testing.assert_array_equal(values(ours.flip([0])), x[::-1])
+                turned = ours.t().flip([1])
+                np.testing.assert_array_equal(values(turned), x.T[:, ::-1])
+                room = pkg.ones(rows + 2, n, dtype=ours.dtype)
+                room[1:-1] = ours.flip([0])
+                want = np.ones((rows + 2, n))
+                want[1:-1] = x[::-1]
+                np.testing.assert_array_equal(values(room), want)
