@@ -157,7 +157,7 @@ def test_many_planes_of_short_rows():
 
 @pytest.mark.parametrize("dtype", ["bool", *DTYPES, "float32"])
 def test_rows_in_reverse_order(dtype):
-    """As of an image that is flipped: into a tensor of its own, or between other rows."""
+    """As of a flipped image: into a tensor of its own, or between other rows."""
     most = 2 if dtype == "bool" else 100
     for _ in every_level():
         for n in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17):
