@@ -133,8 +133,8 @@ OpBuilder gradient_pass(OpBuilder op, F) {
       })
       .cpu(
           [](Tensor& out, const Tensor& grad, const Tensor& saved) {
-            run_binary(out, grad, saved, grad.dtype(), kFloatType,
-                       [](auto g, auto x) -> decltype(g) { return F{}(g, x); });
+            const auto f = [](auto g, auto x) -> decltype(g) { return F{}(g, x); };
+            run_binary(out, grad, saved, grad.dtype(), kFloatType, OfTensors{f});
           },
           kStrided);
   return op;

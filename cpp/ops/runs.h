@@ -157,11 +157,20 @@ void block_of_numbers(const void* formula, char* const* data, int64_t n, int64_t
     }(std::make_index_sequence<numbers>());
   });
 }
+/// A formula whose loop is no faster where operands are numbers, or is none in vectors then.
+template <class F>
+struct OfTensors : F {
+  using IsOfTensors = void;
+};
+template <class F>
+OfTensors(F) -> OfTensors<F>;
+
 /// That, unless a formula is so long that it does not matter where its operands are, or has
 /// another one for some of them.
 template <class F, class Out, class T, size_t numbers>
 NumbersFunction if_short() {
   if constexpr (requires { typename F::IsLong; }) return nullptr;
+  else if constexpr (requires { typename F::IsOfTensors; }) return nullptr;
   else if constexpr (Ranged<F, T, T> || Ranged<F, T, T, T>) return nullptr;
   else return isa() > Isa::Baseline ? block_of_numbers<F, Out, T, numbers> : nullptr;
 }

@@ -25,9 +25,9 @@ OpBuilder gradient_pass_by(OpBuilder op, R (Make::*)(Numbers...) const) {
       .cpu(
           [](Tensor& out, const Tensor& grad, const Tensor& saved,
              const std::conditional_t<true, Scalar, Numbers>&... numbers) {
-            const auto f = Make{}(numbers.template to<double>()...);
-            run_binary(out, grad, saved, grad.dtype(), kFloatType,
-                       [f](auto g, auto x) -> decltype(g) { return f(g, x); });
+            const auto made = Make{}(numbers.template to<double>()...);
+            const auto f = [made](auto g, auto x) -> decltype(g) { return made(g, x); };
+            run_binary(out, grad, saved, grad.dtype(), kFloatType, OfTensors{f});
           },
           kStrided);
   return op;

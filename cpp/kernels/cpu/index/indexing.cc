@@ -339,10 +339,25 @@ TensorList apart(TensorList indices, const Tensor& out) {
   return indices;
 }
 
-// Rows of `source` written or added to those of `out` that indices name: slots of a table
+// Whether values, which broadcast to rows of this shape, are one of them, repeated.
+bool repeats_row(const Tensor& values, const Shape& row) {
+  const size_t ndim = values.sizes().size(), last = std::min(row.size(), ndim);
+  for (size_t d = 0; d + last < ndim; ++d) {
+    if (values.sizes()[d] > 1 && values.strides()[d] != 0) return false;
+  }
+  return row.numel() > 1;
+}
+Tensor first_row(const Tensor& values, const Shape& row) {
+  const size_t last = std::min(row.size(), values.sizes().size());
+  const size_t first = values.sizes().size() - last;
+  return alias(values, Shape(values.sizes().begin() + int64_t(first), last),
+               Shape(values.strides().begin() + int64_t(first), last), values.offset());
+}
+
+// Rows of `source`, or one, written or added to those of `out` that indices name: slots of a table
 // whose steps are elements, or with one index its rows.
 void put_rows(const Tensor& out, const TensorList& indices, const Shape& shape,
-              const Tensor& source, bool accumulate) {
+              const Tensor& source, bool repeats, bool accumulate) {
   const size_t n_indices = indices.size();
   Tensor counted = out;
   if (n_indices == 1) {
@@ -354,16 +369,18 @@ void put_rows(const Tensor& out, const TensorList& indices, const Shape& shape,
   const int64_t n = places.count();
   const Tensor at = empty(Shape{n}, DType::Int64);
   places.read(0, n, at.data<int64_t>());
-  Shape table{1}, steps{1}, sizes{n}, repeats{1};
+  Shape table{1}, steps{1}, sizes{n}, same{1};
   for (size_t d = 0; d < out.sizes().size(); ++d) {
     if (d < n_indices) continue;
     table.push_back(out.sizes()[d]);
     steps.push_back(out.strides()[d]);
     sizes.push_back(out.sizes()[d]);
-    repeats.push_back(0);
+    same.push_back(0);
   }
-  const Tensor index = alias(at, sizes, repeats, 0);
-  const Tensor rows = alias(source, sizes, contiguous_strides(sizes), source.offset());
+  const Tensor index = alias(at, sizes, same, 0);
+  Shape row_steps = contiguous_strides(sizes);
+  if (repeats) row_steps[0] = 0;
+  const Tensor rows = alias(source, sizes, row_steps, source.offset());
   if (n_indices == 1) {
     table[0] = out.sizes()[0];
     steps[0] = out.strides()[0];
@@ -385,17 +402,20 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   }
   const TensorList kept = apart(indices, out);
   Places(out, kept, shape, 1).check(0, shape.numel());
+  // A row that is written to several places is there once.
+  const Shape row(sizes.begin() + int64_t(shape.size()), sizes.size() - shape.size());
+  const bool repeats = !accumulate && shape.numel() > 1 && repeats_row(values, row);
   Tensor source = values;
   if (values.dtype() != self.dtype() || values.sizes() != sizes ||
       !values.is_contiguous() || share_memory(values, out)) {
-    source = empty(sizes, self.dtype());
-    copy_into(source, values);
+    source = empty(repeats ? row : sizes, self.dtype());
+    copy_into(source, repeats ? first_row(values, row) : values);
   }
   if (!out.is_same(self)) copy_into(out, self);
   if (source.numel() == 0) return;
   const int64_t rows = kept.size() < out.sizes().size() ? source.numel() : 0;
   write_dense(out, accumulate, rows, [&](const Tensor& table) {
-    put_rows(table, kept, shape, source, accumulate);
+    put_rows(table, kept, shape, source, repeats, accumulate);
   });
 }
 
