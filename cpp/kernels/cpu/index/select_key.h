@@ -50,8 +50,10 @@ template <int64_t most, class Key>
 template <class Key>
 [[gnu::always_inline]] inline int64_t compare_few(const Key* keys, int64_t n, int64_t rank,
                                                   bool or_nan) {
-  if (n <= 8) return compare_all<8>(keys, n, rank, or_nan);
-  if (n <= 16) return compare_all<16>(keys, n, rank, or_nan);
+  if constexpr (sizeof(Key) > 1) {  // fewer bytes are no vectors
+    if (n <= 8) return compare_all<8>(keys, n, rank, or_nan);
+    if (n <= 16) return compare_all<16>(keys, n, rank, or_nan);
+  }
   return compare_all<kCompared>(keys, n, rank, or_nan);
 }
 
