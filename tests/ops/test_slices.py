@@ -267,3 +267,32 @@ def test_alpha_of_bools_is_a_bool():
         got = x.index_add(0, index, source, alpha=alpha)
         assert got.tolist() == [True, False, False]
     assert not x.index_add(0, index, source, alpha=0.0).any()
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_many_indices_that_name_few_slices(dim):
+    """One number, or one row, that is written again and again; negative ones too."""
+    rng = np.random.default_rng(5)
+    for shape in [(1, 1), (3, 7), (40, 6), (6, 40)]:
+        size = shape[dim]
+        for n in (0, 1, size, size + 1, 500):
+            given = rng.integers(0, 50, shape)
+            index = rng.integers(-size, size, n)
+            want = given.copy()
+            want[(slice(None), index) if dim else index] = 7
+            at = pkg.tensor(index.astype(np.int64))
+            dense = pkg.tensor(given)
+            turned = pkg.tensor(np.ascontiguousarray(given.T)).t()
+            for x in (dense, turned):
+                np.testing.assert_array_equal(pkg.index_fill(x, dim, at, 7), want)
+                np.testing.assert_array_equal(x, given)
+            turned.index_fill_(dim, at, 7)
+            np.testing.assert_array_equal(turned, want)
+            if dim == 0:
+                row = pkg.tensor(rng.integers(0, 50, shape[1]))
+                want[index] = row.numpy()
+                dense[at] = 7
+                dense[at] = row
+                np.testing.assert_array_equal(dense, want)
+    with pytest.raises(IndexError, match="out of bounds"):
+        pkg.zeros(3, 2).index_fill_(0, pkg.tensor([0] * 9 + [3]), 1)

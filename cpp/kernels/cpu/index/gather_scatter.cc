@@ -10,6 +10,7 @@
 #include "kernels/cpu/index/index_walk.h"
 #include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/index/sums.h"
+#include "kernels/cpu/rows.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
 #include "tensor/gather.h"
@@ -557,8 +558,20 @@ void scatter_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& 
                 add);
 }
 
-// The vector `index`, checked and counted from the start, as an index of whole slices.
-Tensor slices_index(const Tensor& self, int64_t dim, const Tensor& index) {
+// The first n of the places without those that were there before; how many are left.
+int64_t drop_repeated(int64_t* places, int64_t n, int64_t size) {
+  const RunBuffer<bool> seen(size, false);
+  int64_t left = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    if (!std::exchange(seen.data()[places[i]], true)) places[left++] = places[i];
+  }
+  return left;
+}
+
+// The vector `index`, checked and counted from the start, as an index of whole slices; if
+// `once`, of many that name few no slice is named again.
+Tensor slices_index(const Tensor& self, int64_t dim, const Tensor& index,
+                    bool once = false) {
   const Tensor given = as_contiguous(as_dtype(index, DType::Int64));
   const int64_t n = given.numel(), size = self.size(dim);
   Tensor counted = empty(given.sizes(), DType::Int64);
@@ -570,7 +583,7 @@ Tensor slices_index(const Tensor& self, int64_t dim, const Tensor& index) {
     to[i] = from[i] < 0 ? from[i] + size : from[i];
   }
   Shape sizes = self.sizes(), strides(self.sizes().size(), 0);
-  sizes[size_t(dim)] = n;
+  sizes[size_t(dim)] = once && n > size ? drop_repeated(to, n, size) : n;
   strides[size_t(dim)] = 1;
   return alias(counted, sizes, strides, 0);
 }
@@ -584,7 +597,8 @@ void slices_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& i
 void slices_put_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& source, bool accumulate) {
   const int64_t d = wrap_dim("_slices_put", dim, self.ndim());
-  scatter_along(out, self, d, slices_index(self, d, index), source, accumulate);
+  const bool same = !accumulate && source.ndim() == 0;
+  scatter_along(out, self, d, slices_index(self, d, index, same), source, accumulate);
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
