@@ -156,7 +156,7 @@ def parsed():
     parser.add_argument(
         "--glance",
         action="store_true",
-        help="several times as many cells a minute: a short look at each, and only those"
+        help="four times as many cells a minute: a short look at each, and only those"
         " that it does not clear are timed; for finding what is behind, not for a page",
     )
     parser.add_argument("--thorough", action="store_true", help="twice the rounds")
