@@ -57,6 +57,9 @@ void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row);
 /// is added to has few (write_dense).
 void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
                  const Tensor& source, bool add);
+/// The same of halves that are added.
+void add_to_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
+                   const Tensor& source);
 /// How many elements lie between the first and the last one of `table`, with both; 0 of none.
 int64_t span_of(const Tensor& table);
 /// Whether so many elements of rows are added to a table whose rows have steps that it is
