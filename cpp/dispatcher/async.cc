@@ -28,9 +28,9 @@ namespace {
 /// (parallel_for).  Handing it over and waiting for it costs some 20 us, its result is then
 /// written to memory that is in no cache, and all that follows has to queue up behind it.
 constexpr double kTaskNanoseconds = 1e6;
-/// The same of pointwise ops and copies, which go over memory once: results in other memory
-/// each time, some of them in flight, take twice as long as one that the next call finds in
-/// cache.
+/// The same of pointwise ops, copies and ops that pick parts, which go over memory once:
+/// results in other memory each time, some of them in flight, take twice as long as one that
+/// the next call finds in cache.
 constexpr double kPassNanoseconds = 4e6;
 /// From this cost on, other Python threads may run while the kernel does.
 constexpr double kLongNanoseconds = 200e3;
@@ -244,7 +244,8 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
     ready = (written ? storage.writable() : storage.readable()) && ready;  // asks all
     private_memory = private_memory && !storage.exported();
   });
-  const bool pass = (definition.pointwise || definition.keeps_order) && !definition.cost;
+  const bool pass = !definition.cost && (definition.pointwise || definition.keeps_order ||
+                                         definition.reads_part);
   const double least = pass ? kPassNanoseconds : kTaskNanoseconds;
   const bool worth = (!ready || cost >= least) && !definition.in_program_order;
   if (!worth || !private_memory || !async_enabled() || in_parallel_region()) {

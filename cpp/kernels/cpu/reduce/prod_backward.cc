@@ -208,7 +208,7 @@ void prod_backward(LineExtent extent, LinePart in, LinePart to, const Tensor& gr
   }
   const Rows<double> grads(grad);
   if (are_long(extent, in, to)) {
-    // Few of them are shared out in parts, many as they are.
+    // Threads share out parts of each where there are few, else whole lines.
     const auto run = [&](int64_t begin, int64_t end) {
       for (int64_t line = begin; line < end; ++line) {
         LongLine(in, to, extent.n, line / extent.inner, line % extent.inner)
