@@ -133,11 +133,12 @@ void copy_reversed(const Plane& p, int64_t bytes) {
     const auto move = [=](int64_t r) {
       std::memcpy(to + r * bytes, from - r * bytes, size_t(bytes));
     };
-    // A register reads and writes beyond its rows: at first what lies before them is not
-    // ours, at last what lies behind.
+    // A register reads and writes more than its rows.  What that is of the first rows and of
+    // the last ones is not ours, so they are moved one by one.
     int64_t r = 0;
     for (; r < std::min(some, rows); ++r) move(r);
-    const int64_t times = std::max<int64_t>(0, ((rows - r) * bytes - kRegister) / used + 1);
+    const int64_t left = (rows - r) * bytes;
+    const int64_t times = left < kRegister ? 0 : (left - kRegister) / used + 1;
     char* y = to + r * bytes;
     const char* x = from - (r + some - 1) * bytes;
     r += times * some;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/cpp/tensor_test.cc: storages, views, foreign memory and the allocator.
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/thread_local.h"
 #include "check.h"
 #include "tensor/allocator.h"
+#include "tensor/copy_plane.h"
 #include "tensor/tensor.h"
 
 using namespace pkg;
@@ -341,4 +343,35 @@ TEST(tensors_pass_between_threads) {
     for (auto& thread : threads) thread.join();
   }
   CHECK(live_count(Live::Tensors) == live && allocator_stats().bytes_in_use == in_use);
+}
+
+// Every size of an element, a few columns, and rows around what fits into a register: in
+// order and in reverse order, with gaps and without.
+TEST(rows_are_copied_and_nothing_beside_them) {
+  const std::vector<unsigned char> none(64, 0xee);
+  for (const int64_t size : {1, 2, 4, 8}) {
+    for (int64_t columns = 1; columns <= 17; ++columns) {
+      for (int64_t rows = 1; rows <= 40; ++rows) {
+        for (const int64_t gap : {0, 1}) {
+          const int64_t bytes = columns * size, step = bytes + gap * size;
+          std::vector<unsigned char> given(size_t(rows * step));
+          for (size_t i = 0; i < given.size(); ++i)
+            given[i] = static_cast<unsigned char>(i);
+          for (const bool reverse : {false, true}) {
+            std::vector<unsigned char> room(size_t(rows * bytes) + none.size(), 0xee);
+            auto* const to = reinterpret_cast<char*>(room.data());
+            auto* const from = reinterpret_cast<char*>(given.data());
+            copy_plane({to, reverse ? from + (rows - 1) * step : from, columns, rows, size,
+                        bytes, size, reverse ? -step : step},
+                       size);
+            for (int64_t r = 0; r < rows; ++r) {
+              const int64_t row = reverse ? rows - 1 - r : r;
+              CHECK(std::memcmp(to + r * bytes, from + row * step, size_t(bytes)) == 0);
+            }
+            CHECK(std::memcmp(to + rows * bytes, none.data(), none.size()) == 0);
+          }
+        }
+      }
+    }
+  }
 }
