@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/thread_local.h"
 #include "scheduler/runtime.h"
 #include "scheduler/trace.h"
 
@@ -17,16 +16,6 @@ namespace pkg {
 using detail::Failure;
 using detail::Link;
 using detail::Released;
-
-Event::Event(const char* name, std::string call_site, uint32_t references) noexcept
-    : Intrusive(references),
-      name_(name),
-      call_site_(std::move(call_site)),
-      generation_(detail::fork_generation()) {
-  count_live(Live::Events, 1);
-}
-
-Event::~Event() { count_live(Live::Events, -1); }
 
 namespace {
 
@@ -70,7 +59,7 @@ void Event::serve(Link* link, Released& released) noexcept {
   }
 }
 
-void Event::close(Released& released, bool unseen) noexcept {
+void Event::close_seen(Released& released, bool unseen) noexcept {
   Link* links;
   if (unseen) {
     links = links_.load(std::memory_order_relaxed);
@@ -180,16 +169,16 @@ const std::exception_ptr* Event::error_held_alone() const noexcept {
 std::string Event::name() const { return done() && failure_ ? failure_->name : name_; }
 
 std::string Event::call_site() const {
-  return done() && failure_ ? failure_->call_site : call_site_;
+  return done() && failure_ ? failure_->call_site : own_call_site();
 }
 
 ManualEvent::ManualEvent(const char* name, std::string call_site)
-    : Event(name, std::move(call_site)) {}
+    : Event(name, detail::CallSite::of(std::move(call_site)), 1) {}
 
 bool ManualEvent::finish(std::exception_ptr error, bool cancelled) {
   if (finished_.exchange(true)) return false;
   if (error) {
-    failure_ = Ref<Failure>::make(std::move(error), name_, call_site_, cancelled);
+    failure_ = Ref<Failure>::make(std::move(error), name_, own_call_site(), cancelled);
     if (!cancelled) detail::runtime().failures.add(failure_);
   }
   Released released;
@@ -209,7 +198,7 @@ void ManualEvent::set_error(std::exception_ptr error) {
 }
 
 bool ManualEvent::request_cancel() {
-  return finish(detail::cancelled_failure(name_, call_site_)->error, true);
+  return finish(detail::cancelled_failure(name_, own_call_site())->error, true);
 }
 
 void ManualEvent::dispose() noexcept {

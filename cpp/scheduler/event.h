@@ -7,18 +7,25 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "base/intrusive.h"
+#include "base/thread_local.h"
+#include "scheduler/failure.h"
 #include "scheduler/unique_function.h"
 
 namespace pkg {
 
 namespace detail {
-struct Failure;
 struct Link;
 struct Released;
 class Task;
-uint32_t fork_generation() noexcept;
+
+extern constinit std::atomic<uint32_t> g_generation;
+/// How many forks are between the first process and this one.
+inline uint32_t fork_generation() noexcept {
+  return g_generation.load(std::memory_order_relaxed);
+}
 }  // namespace detail
 
 /// Finishes exactly once, well or with an error.  All methods may be called from any
@@ -62,13 +69,25 @@ class Event : public Intrusive {
   std::string call_site() const;
 
  protected:
-  Event(const char* name, std::string call_site, uint32_t references = 1) noexcept;
-  ~Event() override;
+  Event(const char* name, Ref<detail::CallSite> call_site, uint32_t references) noexcept
+      : Intrusive(references),
+        name_(name),
+        call_site_(std::move(call_site)),
+        generation_(detail::fork_generation()) {
+    count_live(Live::Events, 1);
+  }
+  ~Event() override { count_live(Live::Events, -1); }
 
   // Marks the event finished, wakes its waiters and collects what it set free.  The
   // caller holds a reference; `unseen`: the only one there is, so that nobody waits on a
   // thread or comes to depend on it meanwhile.
-  void close(detail::Released& released, bool unseen = false) noexcept;
+  void close(detail::Released& released, bool unseen = false) noexcept {
+    if (unseen && !links_.load(std::memory_order_relaxed)) {
+      links_.store(kClosed(), std::memory_order_relaxed);
+    } else {
+      close_seen(released, unseen);
+    }
+  }
   // The same for work that was cancelled before its turn: what needs its values is cancelled
   // too, and nothing comes before close_late().
   void close_early(detail::Released& released) noexcept;
@@ -79,7 +98,10 @@ class Event : public Intrusive {
 
   Ref<detail::Failure> failure_;  // written before close(), read after done()
   const char* const name_;
-  const std::string call_site_;
+  const Ref<detail::CallSite> call_site_;
+
+  /// Of the work itself, whatever failed.
+  std::string own_call_site() const { return call_site_ ? call_site_->text : ""; }
 
  private:
   friend class detail::Task;
@@ -92,6 +114,7 @@ class Event : public Intrusive {
   virtual bool try_run_here() { return false; }
   virtual bool request_cancel() { return false; }
 
+  void close_seen(detail::Released& released, bool unseen) noexcept;
   bool add_link(detail::Link* link) noexcept;
   bool add_late_link(detail::Link* link) noexcept;
   void serve(detail::Link* links, detail::Released& released) noexcept;

@@ -19,6 +19,7 @@ namespace pkg {
 namespace detail {
 
 constinit std::atomic<Runtime*> g_runtime{nullptr};
+constinit std::atomic<uint32_t> g_generation{0};
 
 namespace {
 
@@ -31,7 +32,6 @@ thread_local Clock::time_point t_quiesced{};
 // shutdown() has waited in vain, or Ctrl-C ended it: nobody waits again at exit.
 constinit std::atomic<bool> g_waited_enough{false};
 
-constinit std::atomic<uint32_t> g_generation{0};
 constinit std::array<std::span<std::mutex>, kForkLocks> g_fork_locks;
 constinit std::mutex g_making;
 constinit std::array<std::mutex, 16> g_stream_locks;
@@ -105,8 +105,6 @@ Runtime& make_runtime() {
   g_runtime.store(made, std::memory_order_release);
   return *made;
 }
-
-uint32_t fork_generation() noexcept { return g_generation.load(std::memory_order_relaxed); }
 
 std::mutex& stream_lock(const void* stream) noexcept {
   return g_stream_locks[(reinterpret_cast<uintptr_t>(stream) >> 6) % g_stream_locks.size()];

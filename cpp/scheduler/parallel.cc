@@ -141,10 +141,10 @@ void Loop::Helper::run(bool) noexcept {
 
 void Loop::help() noexcept {
   if (processor_ >= 0 && processor_ == this_processor()) leave_processor(processor_);
-  stop_scope().helped = this;
+  t_stop_scope.helped = this;
   const int64_t ran = run_all((1 + joined_.fetch_add(1, std::memory_order_relaxed)) %
                               kShares);
-  stop_scope().helped = nullptr;
+  t_stop_scope.helped = nullptr;
   if (ran == 0) return;
   if (done_.fetch_add(ran, std::memory_order_acq_rel) + ran == chunks_) wake_caller();
 }
@@ -178,7 +178,7 @@ int64_t Loop::run_all(int own) noexcept {
 void Loop::run(int64_t chunk) noexcept {
   const int64_t from = begin_ + chunk * size_;
   const int64_t to = chunk + 1 == chunks_ ? end_ : from + size_;
-  StopScope& scope = stop_scope();
+  StopScope& scope = t_stop_scope;
   scope.chunk = chunk;
   scope.stopped = false;
   try {

@@ -203,14 +203,13 @@ Runnable* Pool::find(Worker& self) {
 Runnable* Pool::take_several() {
   constexpr int64_t kMost = 32;
   if (global_.empty()) return nullptr;
-  RunList part = global_.pop(std::min(kMost, global_.size() / std::max(1, size())));
-  Runnable* first = part.pop();
-  if (!part.empty()) {
-    bool others = false;
-    while (Runnable* item = part.pop()) others |= queue(item);
-    if (others) notify(1);  // who looked meanwhile saw it nowhere
-  }
-  return first;
+  const int64_t part = global_.size() / std::max(1, size());
+  Runnable* items[kMost];
+  const int64_t taken = global_.pop(items, std::clamp<int64_t>(part, 1, kMost));
+  bool others = false;
+  for (int64_t i = 1; i < taken; ++i) others |= queue(items[i]);
+  if (others) notify(1);  // who looked meanwhile saw it nowhere
+  return taken > 0 ? items[0] : nullptr;
 }
 
 Runnable* Pool::search(Worker& self) {

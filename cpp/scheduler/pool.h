@@ -55,38 +55,49 @@ struct RunList {
   }
 };
 
-/// What threads that are no workers have queued: a RunList behind a spin lock, with a count
-/// that can be read without it.
-class alignas(64) RunQueue {
+/// What threads that are no workers have queued.  Who takes something waits for nobody; those
+/// who push have a lock among themselves.  What finds nothing before it goes from hand to
+/// hand: one line of memory that travels.  First in, first out, but for two that are pushed
+/// while somebody looks.
+class RunQueue {
  public:
   void push(Runnable* item) {
     std::lock_guard lock(mutex_);
-    list_.push(item);
-    size_.store(size_.load(std::memory_order_relaxed) + 1);  // seq_cst: Note [Waking]
+    // With a fence, all three: Note [Waking workers].
+    if (empty()) {
+      hand_.store(item);
+    } else if (!beyond_.empty() || !ring_.push(item, true)) {
+      beyond_.push(item);
+      is_beyond_.store(true);
+    }
   }
-  Runnable* pop() { return pop(1).head; }
-  /// At most `n`, at least one if there is one.
-  RunList pop(int64_t n) {
-    RunList taken;
-    if (empty()) return taken;
-    std::lock_guard lock(mutex_);
-    int64_t less = 0;
-    do {
-      Runnable* item = list_.pop();
-      if (!item) break;
-      taken.push(item);
-      ++less;
-    } while (less < n);
-    size_.store(size_.load(std::memory_order_relaxed) - less, std::memory_order_relaxed);
-    return taken;
+  Runnable* pop() {
+    Runnable* item;
+    return pop(&item, 1) ? item : nullptr;
   }
-  int64_t size() const { return size_.load(std::memory_order_relaxed); }
-  bool empty() const { return size_.load() == 0; }
+  /// At most `n`, from `to` on; how many.
+  int64_t pop(Runnable** to, int64_t n) {
+    if (hand_.load(std::memory_order_relaxed) && (*to = hand_.exchange(nullptr))) return 1;
+    const int64_t taken = ring_.pop(to, n);
+    return taken == 0 && is_beyond_.load() ? pop_beyond(to) : taken;
+  }
+  int64_t size() const { return ring_.size(); }  // about
+  bool empty() const { return !hand_.load() && ring_.empty() && !is_beyond_.load(); }
 
  private:
-  SpinLock mutex_;
-  RunList list_;
-  std::atomic<int64_t> size_{0};
+  int64_t pop_beyond(Runnable** to) {
+    std::lock_guard lock(mutex_);
+    *to = beyond_.pop();
+    if (beyond_.empty()) is_beyond_.store(false);
+    return *to != nullptr;
+  }
+
+  alignas(64) std::atomic<Runnable*> hand_{nullptr};
+  WorkRing ring_;
+  // In a line of its own: who looks for work shall not fetch what each push writes.
+  alignas(64) SpinLock mutex_;
+  alignas(64) RunList beyond_;  // when there was no memory for a larger ring
+  std::atomic<bool> is_beyond_{false};
 };
 
 class Pool {

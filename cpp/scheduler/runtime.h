@@ -24,6 +24,7 @@
 #include "base/function_ref.h"
 #include "scheduler/ledger.h"
 #include "scheduler/pool.h"
+#include "scheduler/roster.h"
 #include "scheduler/spin.h"
 #include "scheduler/task.h"
 
@@ -45,22 +46,6 @@ class Parking {
     std::condition_variable changed;
   };
   Shard& shard(const void* key);
-  std::array<Shard, 16> shards_;
-};
-
-/// The tasks that wait for others, for those who cancel all that is pending.  A thread
-/// mostly enters its own into the same shard, so that submitters do not meet there.
-class Roster {
- public:
-  void enter(Task* task);
-  void leave(Task* task) noexcept;
-  std::vector<Ref<Task>> all();
-
- private:
-  struct alignas(64) Shard {
-    SpinLock lock;
-    Task* newest = nullptr;
-  };
   std::array<Shard, 16> shards_;
 };
 

@@ -42,27 +42,36 @@ std::string submission_site() {
   return site;
 }
 
+static Ref<detail::CallSite> site_of(TaskOptions& options) {
+  if (options.call_site) return detail::CallSite::of(std::move(*options.call_site));
+  if (const uint64_t site = mark_site()) {
+    if (auto here = detail::CallSite::of(site_text(site))) return here;
+  }
+  const auto* running = detail::running_task();
+  return running ? running->task->site() : nullptr;
+}
+
 Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
                   TaskOptions options) {
   Runtime& rt = runtime();
-  Ref<Stream> stream;
-  if (options.stream) stream = Ref<Stream>::share(options.stream);
-  else if (detail::has_current_stream()) stream = current_stream();
-  auto* task = new Task(
-      std::move(fn), options.name,
-      options.call_site ? std::move(*options.call_site) : submission_site(), stream);
+  Stream* const stream = options.stream ? options.stream : detail::t_current_stream;
+  const bool waits = stream || !deps.empty() || !options.after.empty() || !fn;
+  auto* task = new Task(std::move(fn), options.name, site_of(options), stream);
   Ref<Task> event = Ref<Task>::adopt(task);  // the other reference is "in flight"
+  const bool scheduled = async_enabled() && !rt.closing.load();
+  if (scheduled && !waits) {
+    task->be_queued();
+    rt.pool.push(task);
+    return event;
+  }
   Released released;
-  Stream::Order order;
   try {
-    if (stream) order = stream->append(event, deps.size() + options.after.size());
-    task->launch(deps, options.after, order.tail, order.waits, released);
+    task->launch(deps, options.after, released);
   } catch (...) {  // no memory
     task->abandon();
     throw;
   }
-  const bool inline_run = !async_enabled() || rt.closing.load();
-  if (inline_run && !released.runnable.empty()) {
+  if (!scheduled && !released.runnable.empty()) {
     rt.inline_runs.fetch_add(1, std::memory_order_relaxed);
     released.runnable.pop()->run(false);
   } else {
@@ -70,7 +79,6 @@ Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
   }
   return event;
 }
-
 bool cancel(const Ref<Event>& event) {
   PKG_CHECK(event, ValueError, "[cancel] expected an event, got null");
   return !event->done() && event->request_cancel();

@@ -11,13 +11,17 @@
 #include "scheduler/runtime.h"
 
 namespace pkg {
+
+// Null again after the thread's destructors: static destructors may still submit.
+PKG_FAST_TLS thread_local constinit Stream* detail::t_current_stream = nullptr;
+
 namespace {
 
-// Owned.  Null again after the thread's destructors: static destructors may still submit.
-PKG_FAST_TLS thread_local constinit Stream* t_current = nullptr;
+using detail::t_current_stream;
+
 constinit std::atomic<uint64_t> g_streams_made{0};
 struct Current {
-  ~Current() { Ref<Stream>::adopt(std::exchange(t_current, nullptr)); }
+  ~Current() { Ref<Stream>::adopt(std::exchange(t_current_stream, nullptr)); }
 };
 
 uint64_t next_number(Device device) {
@@ -43,13 +47,13 @@ Ref<Event> Stream::submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
   return pkg::submit(std::move(fn), deps, std::move(options));
 }
 
-Stream::Order Stream::append(const Ref<detail::Task>& task, size_t others) {
+Stream::Order Stream::append(detail::Task* task, size_t others) {
   std::lock_guard lock(detail::stream_lock(this));
   // Nothing may fail when the stream waits for the task.
   const size_t most = others + waits_.size() + 1;
   if (tail_ || most > 1) task->reserve_links(most);
   Order order{std::move(tail_), std::move(waits_)};
-  tail_ = task;
+  tail_ = Ref<detail::Task>::share(task);
   waits_.clear();
   return order;
 }
@@ -96,7 +100,7 @@ bool Stream::query() const {
                      [](const auto& event) { return event->settled(); });
 }
 
-Ref<Stream> current_stream() { return Ref<Stream>::share(t_current); }
+Ref<Stream> current_stream() { return Ref<Stream>::share(t_current_stream); }
 
 void set_current_stream(Ref<Stream> stream) {
   if (stream) {
@@ -104,7 +108,7 @@ void set_current_stream(Ref<Stream> stream) {
     (void)current;
   }
   // What was there dies when it is no longer current.
-  stream = Ref<Stream>::adopt(std::exchange(t_current, stream.detach()));
+  stream = Ref<Stream>::adopt(std::exchange(t_current_stream, stream.detach()));
 }
 
 namespace {
@@ -122,8 +126,8 @@ void leave_stream() {
   t_entered.pop_back();
 }
 
-uint64_t current_stream_number() noexcept { return t_current ? t_current->number() : 0; }
-
-bool detail::has_current_stream() noexcept { return t_current != nullptr; }
+uint64_t current_stream_number() noexcept {
+  return t_current_stream ? t_current_stream->number() : 0;
+}
 
 }  // namespace pkg

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/device.h"
+#include "base/thread_local.h"
 #include "scheduler/scheduler.h"
 
 namespace pkg {
@@ -41,7 +42,6 @@ class Stream final : public Intrusive {
 
  private:
   friend class detail::Task;
-  friend Ref<Event> submit(UniqueFunction, std::span<const Ref<Event>>, TaskOptions);
 
   // What the next task must wait for.
   struct Order {
@@ -49,7 +49,7 @@ class Stream final : public Intrusive {
     std::vector<Ref<Event>> waits;
   };
   // The task becomes the stream's last one; it waits for `others` beside the stream.
-  Order append(const Ref<detail::Task>& task, size_t others);
+  Order append(detail::Task* task, size_t others);
   // What is done need not be waited for.
   void forget(const Event* task);
 
@@ -70,7 +70,7 @@ void leave_stream();
 /// Its number; 0 where there is none.
 uint64_t current_stream_number() noexcept;
 namespace detail {
-bool has_current_stream() noexcept;
+PKG_FAST_TLS extern thread_local constinit Stream* t_current_stream;  // owned
 }
 
 /// Makes `stream` current on this thread while it lives.

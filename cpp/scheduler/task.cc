@@ -33,13 +33,13 @@ PKG_FAST_TLS thread_local constinit RunningTask* t_running = nullptr;
 RunningTask* running_task() noexcept { return t_running; }
 
 RunningTask::RunningTask(Task* task) noexcept
-    : task(task), outer(t_running), outside(std::exchange(stop_scope(), {})) {
+    : task(task), outer(t_running), outside(std::exchange(t_stop_scope, {})) {
   t_running = this;
 }
 
 RunningTask::~RunningTask() {
   t_running = outer;
-  stop_scope() = outside;
+  t_stop_scope = outside;
 }
 
 Ref<Failure> cancelled_failure(const char* name, const std::string& call_site) {
@@ -56,9 +56,9 @@ static Ref<Failure> lost_failure(const char* name, const std::string& call_site)
       name, call_site);
 }
 
-Task::Task(UniqueFunction&& fn, const char* name, std::string call_site, Ref<Stream> stream)
+Task::Task(UniqueFunction&& fn, const char* name, Ref<CallSite> call_site, Stream* stream)
     : Event(name, std::move(call_site), 2),
-      stream_(std::move(stream)),
+      stream_(Ref<Stream>::share(stream)),
       has_body_(fn),
       epoch_(runtime().ledger.enter()),
       cancel_round_(runtime().cancel_round.load(std::memory_order_relaxed)),
@@ -87,8 +87,10 @@ void Task::operator delete(void* memory) noexcept {
 }
 
 void Task::launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
-                  const Ref<Event>& tail, std::span<const Ref<Event>> waits,
                   Released& released) {
+  Stream::Order order;
+  if (stream_) order = stream_->append(this, deps.size() + after.size());
+  const auto& [tail, waits] = order;
   const auto there = [](const Ref<Event>& event) { return bool(event); };
   if (!tail && waits.empty() && !std::ranges::any_of(deps, there) &&
       !std::ranges::any_of(after, there)) {
@@ -122,8 +124,7 @@ void Task::wait_for_all(std::span<const Ref<Event>> deps, std::span<const Ref<Ev
   const auto waits_for = [](const Ref<Event>& event) { return event && !event->settled(); };
   if (std::ranges::any_of(deps, waits_for) || std::ranges::any_of(after, waits_for) ||
       std::ranges::any_of(waits, waits_for) || waits_for(tail)) {
-    on_roster_ = true;
-    runtime().roster.enter(this);
+    place_ = runtime().roster.enter(this);
   }
   // One more than there can be, so that nobody starts the task before we are through.
   const int guard = static_cast<int>(most) + 1;
@@ -147,7 +148,7 @@ void Task::attach(const Ref<Event>& event, bool data, Ref<Failure>& cancelled) {
   link.data = data;
   if (event->lost()) {
     ++ready_count_;
-    if (data) link.failure = lost_failure(event->name_, event->call_site_);
+    if (data) link.failure = lost_failure(event->name_, event->own_call_site());
   } else if (!event->add_link(&link)) {
     const Ref<Failure> failure = data ? event->failure_ : nullptr;
     if (failure && !failure->cancelled) inherits_.store(true, std::memory_order_relaxed);
@@ -179,9 +180,7 @@ void Task::on_ready(Released& released) {
   }
   const bool runs = has_body_ && !inherited;
   const bool our_turn = become(State::kWaiting, runs ? State::kQueued : State::kDropped);
-  if (our_turn && on_roster_ && generation_ == fork_generation()) {
-    runtime().roster.leave(this);
-  }
+  if (our_turn) leave_roster();
   if (!our_turn) {
     if (half_settled_.exchange(true)) released.settled.push(this);
   } else if (runs) {
@@ -190,6 +189,10 @@ void Task::on_ready(Released& released) {
     failure_ = std::move(inherited);
     released.settled.push(this);
   }
+}
+
+void Task::leave_roster() noexcept {
+  if (place_ && generation_ == fork_generation()) Roster::leave(this, place_);
 }
 
 void Task::cancel_waiting(const Ref<Failure>& failure, Released& released) noexcept {
@@ -224,41 +227,47 @@ bool Task::try_run_here() {
 
 // In a handler: keeps the exception.
 void Task::fail(bool stopped) {
-  failure_ = Ref<Failure>::make(std::current_exception(), name_, call_site_, stopped);
+  failure_ = Ref<Failure>::make(std::current_exception(), name_, own_call_site(), stopped);
   if (!stopped) runtime().failures.add(failure_);
 }
 
 void Task::note_task(trace::Span& span) const {
   span.name = name_;
-  span.line = call_site_;
+  span.line = own_call_site();
   span.stream = stream_ ? stream_->number() : 0;
 }
 
 void Task::execute(bool at_end, bool popped) noexcept {
   {
     RunningTask here(this);
-    // What it submits does not queue up behind itself.
-    std::optional<StreamGuard> no_stream;
-    if (has_current_stream()) no_stream.emplace(nullptr);
-    std::optional<trace::Timed> timed;
-    if (trace::wanted(trace::Kind::Task)) {
-      try {
-        note_task(timed.emplace(trace::Kind::Task).span);
-      } catch (const std::bad_alloc&) {
-        // The work is done all the same; its span lacks what there was no memory for.
-      }
-    }
+    const bool apart = t_current_stream || trace::wanted(trace::Kind::Task);
     try {
-      fn_();
+      if (apart) call_apart();
+      else fn_();
     } catch (const abi::__forced_unwind&) { sleep_forever(); } catch (Error& error) {
       error.settle();
       fail(here.stopped);
     } catch (...) { fail(here.stopped); }
-    if (!no_stream && has_current_stream()) set_current_stream(nullptr);  // left open
+    if (!apart && t_current_stream) set_current_stream(nullptr);  // left open
   }
   Released released;
   complete(released, popped);
-  finish_released(released, at_end);
+  if (!released.empty()) finish_released(released, at_end);
+}
+
+// Where somebody traces, or the thread has a stream: what the body submits does not queue up
+// behind itself.
+void Task::call_apart() {
+  StreamGuard no_stream(nullptr);
+  std::optional<trace::Timed> timed;
+  if (trace::wanted(trace::Kind::Task)) {
+    try {
+      note_task(timed.emplace(trace::Kind::Task).span);
+    } catch (const std::bad_alloc&) {
+      // The work is done all the same; its span lacks what there was no memory for.
+    }
+  }
+  fn_();
 }
 
 // The captures die before anybody hears that the work is done: who waited may rely on
@@ -266,10 +275,8 @@ void Task::execute(bool at_end, bool popped) noexcept {
 void Task::complete(Released& released, bool popped) noexcept {
   // A body that will not run may hold the last reference to an event: dropped, that is
   // cancelled, and ours shall have told its error before.
-  UniqueFunction unused = state_.load(std::memory_order_relaxed) == State::kDropped
-                              ? std::move(fn_)
-                              : UniqueFunction();
-  fn_.reset();
+  const bool unused = state_.load(std::memory_order_relaxed) == State::kDropped;
+  if (!unused) fn_.reset();
   Runtime& rt = runtime();
   const bool ours = generation_ == fork_generation();
   if (failure_) {
@@ -281,7 +288,7 @@ void Task::complete(Released& released, bool popped) noexcept {
   }
   Ref<Stream> stream = std::move(stream_);
   close(released, popped && sole_owner());
-  unused.reset();
+  if (unused) fn_.reset();
   // A failed task would keep its error, and that perhaps the stream.
   if (stream) stream->forget(this);
   stream = nullptr;  // before anybody hears that all is done
@@ -294,7 +301,7 @@ void Task::finish_early(Released& released) noexcept {
   const bool ours = generation_ == fork_generation();
   if (ours) {
     rt.cancelled.fetch_add(1);
-    if (on_roster_) rt.roster.leave(this);
+    leave_roster();
   }
   close_early(released);
   if (ours) rt.ledger.leave(epoch_, rt.parking);
@@ -401,7 +408,7 @@ Task::Stopped Task::stop_beginning() noexcept {
 
 void Task::finish_cancelled(Stopped how) noexcept {
   if (how == Stopped::kNo) return;
-  failure_ = cancelled_failure(name_, call_site_);
+  failure_ = cancelled_failure(name_, own_call_site());
   Released released;
   if (how == Stopped::kWaiting) finish_early(released);
   else complete(released, false);

@@ -21,7 +21,9 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/thread_local.h"
 #include "scheduler/pool.h"
+#include "scheduler/roster.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/stream.h"
 #include "scheduler/trace.h"
@@ -31,24 +33,6 @@ class AskedToStop;
 }
 
 namespace pkg::detail {
-
-/// What went wrong, shared by the task that failed and all it poisoned.
-struct Failure final : Intrusive {
-  Failure(std::exception_ptr error, const char* name, std::string call_site,
-          bool cancelled = false)
-      : error(std::move(error)),
-        name(name),
-        call_site(std::move(call_site)),
-        cancelled(cancelled) {}
-  const std::exception_ptr error;
-  const char* const name;
-  const std::string call_site;
-  const bool cancelled;
-  std::atomic<bool> seen{false};
-
-  /// Somebody has the error now: no log keeps it any longer.
-  void note_seen() noexcept;
-};
 
 Ref<Failure> cancelled_failure(const char* name, const std::string& call_site);
 
@@ -73,6 +57,9 @@ struct Watcher final : Link, Runnable {
 
 /// What finished events set free.
 struct Released {
+  bool empty() const {
+    return runnable.empty() && settled.empty() && cancelled.empty() && watchers.empty();
+  }
   RunList runnable;
   RunList settled;    // finish without running
   RunList cancelled;  // the same before their turn; each with a reference
@@ -91,14 +78,16 @@ struct WaitsInTasks {
 class alignas(64) Task final : public Event, public Runnable {
  public:
   /// With two references: one for whoever submits it, one for "in flight".
-  Task(UniqueFunction&& fn, const char* name, std::string call_site, Ref<Stream> stream);
+  Task(UniqueFunction&& fn, const char* name, Ref<CallSite> call_site, Stream* stream);
+  const Ref<CallSite>& site() const noexcept { return call_site_; }
 
   /// Makes room for so many dependencies.  Call once, before the task is visible: memory
   /// may end here.
   void reserve_links(size_t most);
   /// Call once: hangs the task into its dependencies and launches it.
+  /// Instead, of a task with a body that waits for nothing: whoever calls it queues it.
+  void be_queued() noexcept { state_.store(State::kQueued, std::memory_order_relaxed); }
   void launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
-              const Ref<Event>& tail, std::span<const Ref<Event>> waits,
               Released& released);
   /// Instead of launching it: it was never submitted.
   void abandon() noexcept;
@@ -127,11 +116,11 @@ class alignas(64) Task final : public Event, public Runnable {
   bool stale() const noexcept;
   void spare() noexcept;
 
+  void dispose() noexcept override { delete this; }
   static void* operator new(std::size_t size);
   static void operator delete(void* memory) noexcept;
 
  private:
-  friend class Roster;
   friend void finish_released(Released& released, bool at_end) noexcept;
   enum class State : uint8_t { kWaiting, kQueued, kRunning, kDropped };
 
@@ -142,6 +131,7 @@ class alignas(64) Task final : public Event, public Runnable {
                     Released& released);
   void on_ready(Released& released);
   void finish_early(Released& released) noexcept;
+  void leave_roster() noexcept;
   void settle(Released& released) noexcept;
   bool become(State from, State to) noexcept {
     return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
@@ -150,6 +140,7 @@ class alignas(64) Task final : public Event, public Runnable {
   // `popped`: the caller has the reference of "in flight".  Who has but one of his own may
   // share it with other threads.
   void execute(bool at_end, bool popped) noexcept;
+  [[gnu::noinline]] void call_apart();
   void complete(Released& released, bool popped) noexcept;
   void note_task(trace::Span& span) const;
 
@@ -163,16 +154,13 @@ class alignas(64) Task final : public Event, public Runnable {
   std::atomic<bool> half_settled_{false};
   const bool has_body_;
   std::atomic<bool> inherits_{false};  // an input failed, and not by being cancelled
-  bool on_roster_ = false;
   uint8_t epoch_;
-  uint8_t roster_shard_ = 0;
   std::atomic<uint32_t> cancel_round_;  // of the runtime, when it was submitted
   UniqueFunction fn_;
   int ready_count_ = 0;  // dependencies that were done at launch
   int link_count_ = 0;
   // From here on of tasks with dependencies; links are made as they are used.
-  Task* roster_before_;  // these two under the lock of the shard
-  Task* roster_after_;
+  Roster::Place* place_ = nullptr;  // of a task that has to wait
   Link* links_in_use_ = nullptr;
   union {
     std::array<Link, kInlineLinks> inline_links_;
@@ -194,7 +182,7 @@ struct StopScope {
   bool stopped = false;                // a stop point has thrown in it, for all chunks
   const AskedToStop* asked = nullptr;  // the innermost
 };
-StopScope& stop_scope() noexcept;  // of this thread
+PKG_FAST_TLS extern thread_local constinit StopScope t_stop_scope;
 /// Throws when work or a wait of this thread shall end; of workers who began it is asked,
 /// not the interrupt hook.
 void ask_whether_to_stop();

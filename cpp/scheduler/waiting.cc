@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scheduler/waiting.cc: where threads sleep, which tasks wait, which errors are still
-// unseen (see runtime.h).
+// scheduler/waiting.cc: where threads sleep, and which errors are still unseen
+// (see runtime.h).
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -64,37 +64,6 @@ void Parking::wake(const void* key) {
   Shard& place = shard(key);
   std::lock_guard lock(place.mutex);
   place.changed.notify_all();
-}
-
-void Roster::enter(Task* task) {
-  static std::atomic<unsigned> next{0};
-  static thread_local const unsigned own = next.fetch_add(1);
-  task->roster_shard_ = static_cast<uint8_t>(own % shards_.size());
-  Shard& shard = shards_[task->roster_shard_];
-  std::lock_guard lock(shard.lock);
-  task->roster_before_ = nullptr;
-  task->roster_after_ = shard.newest;
-  if (shard.newest) shard.newest->roster_before_ = task;
-  shard.newest = task;
-}
-
-void Roster::leave(Task* task) noexcept {
-  Shard& shard = shards_[task->roster_shard_];
-  std::lock_guard lock(shard.lock);
-  Task* const before = task->roster_before_;
-  (before ? before->roster_after_ : shard.newest) = task->roster_after_;
-  if (task->roster_after_) task->roster_after_->roster_before_ = before;
-}
-
-std::vector<Ref<Task>> Roster::all() {
-  std::vector<Ref<Task>> tasks;
-  for (Shard& shard : shards_) {
-    std::lock_guard lock(shard.lock);
-    for (Task* task = shard.newest; task; task = task->roster_after_) {
-      tasks.push_back(Ref<Task>::share(task));
-    }
-  }
-  return tasks;
 }
 
 void FailureLog::add(Ref<Failure> failure) {

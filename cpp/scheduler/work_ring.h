@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// scheduler/work_ring.h: what a worker has queued itself.  Internal.
+// scheduler/work_ring.h: queued work: what a worker has queued itself, or what others have.
+// Internal.
 //
-// One thread pushes and any thread takes, oldest first, with one atomic instruction each.
+// One thread at a time pushes and any thread takes, oldest first, one or several with one
+// atomic instruction.
 // The ring grows.  A thief may still read the smaller one that was replaced, so those are
 // kept; together they are smaller than the present one.  What a thief reads there is right
 // if `head_` is what it was, since its owner writes over nothing that is not taken.
@@ -27,13 +29,14 @@ class alignas(64) WorkRing {
     }
   }
 
-  /// By the owner only.  With `fence`, what it reads afterwards is not older than the push.
+  /// By the owner only, or with a lock.  With `fence`, what it reads afterwards is not older than the push.
   /// False when there is no memory to grow.
   bool push(Runnable* item, bool fence) noexcept {
     const uint64_t tail = tail_.load(std::memory_order_relaxed);
     Slots* slots = slots_.load(std::memory_order_relaxed);
-    if (!slots || tail - head_.load(std::memory_order_acquire) > slots->mask) {
-      slots = grow(slots, tail);
+    if (!slots || tail - known_head_ > slots->mask) {
+      known_head_ = head_.load(std::memory_order_acquire);
+      if (!slots || tail - known_head_ > slots->mask) slots = grow(slots, tail);
       if (!slots) return false;
     }
     slots->at(tail).store(item, std::memory_order_relaxed);
@@ -53,7 +56,26 @@ class alignas(64) WorkRing {
     }
   }
 
+  /// At most `n`, from `to` on; how many.
+  int64_t pop(Runnable** to, int64_t n) {
+    uint64_t head = head_.load(std::memory_order_acquire);
+    for (;;) {
+      const auto queued = int64_t(tail_.load(std::memory_order_acquire) - head);
+      if (queued < n) n = queued;
+      if (n == 0) return 0;
+      Slots* slots = slots_.load(std::memory_order_acquire);
+      for (int64_t i = 0; i < n; ++i) {
+        to[i] = slots->at(head + i).load(std::memory_order_relaxed);
+      }
+      if (head_.compare_exchange_weak(head, head + n)) return n;
+    }
+  }
+
   bool empty() const { return head_.load() == tail_.load(); }
+  int64_t size() const {
+    const uint64_t head = head_.load(std::memory_order_relaxed);
+    return int64_t(tail_.load(std::memory_order_relaxed) - head);
+  }
 
  private:
   struct Slots {
@@ -82,6 +104,7 @@ class alignas(64) WorkRing {
   char own_line_[56];
   std::atomic<uint64_t> tail_{0};
   std::atomic<Slots*> slots_{nullptr};
+  uint64_t known_head_ = 0;  // of who pushes: head_ is not less
 };
 
 }  // namespace pkg::detail
