@@ -52,20 +52,21 @@ bool Roster::next_part(Table& table) noexcept {
   return true;
 }
 
-Roster::Place* Roster::enter(Task* task) noexcept {
+void Roster::enter(Task* task, Place*& own) noexcept {
   static std::atomic<unsigned> next{0};
-  static thread_local const unsigned own = next.fetch_add(1);
-  Table& table = tables_[own % tables_.size()];
+  static thread_local const unsigned mine = next.fetch_add(1);
+  Table& table = tables_[mine % tables_.size()];
   std::lock_guard lock(table.lock);
   for (;;) {
     while (!table.part || table.at == table.part->size) {
-      if (!next_part(table)) return nullptr;
+      if (!next_part(table)) return;
     }
     Place& place = table.part->places[table.at++];
     if (place.load(std::memory_order_acquire) != 0) continue;
+    own = &place;
     place.store(reinterpret_cast<uintptr_t>(task), std::memory_order_release);
     ++table.taken;
-    return &place;
+    return;
   }
 }
 

@@ -32,8 +32,9 @@ class Roster {
   Roster(const Roster&) = delete;
   ~Roster();
 
-  /// Null when there is no memory: then nobody finds the task.
-  Place* enter(Task* task) noexcept;
+  /// Notes the place in `own` before anybody can find the task there; nothing when there is
+  /// no memory: then nobody finds it.
+  void enter(Task* task, Place*& own) noexcept;
   static void leave(Task* task, Place* place) noexcept;
   std::vector<Ref<Task>> all();
 

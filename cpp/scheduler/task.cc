@@ -124,7 +124,7 @@ void Task::wait_for_all(std::span<const Ref<Event>> deps, std::span<const Ref<Ev
   const auto waits_for = [](const Ref<Event>& event) { return event && !event->settled(); };
   if (std::ranges::any_of(deps, waits_for) || std::ranges::any_of(after, waits_for) ||
       std::ranges::any_of(waits, waits_for) || waits_for(tail)) {
-    place_ = runtime().roster.enter(this);
+    runtime().roster.enter(this, place_);
   }
   // One more than there can be, so that nobody starts the task before we are through.
   const int guard = static_cast<int>(most) + 1;

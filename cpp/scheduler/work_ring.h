@@ -29,8 +29,8 @@ class alignas(64) WorkRing {
     }
   }
 
-  /// By the owner only, or with a lock.  With `fence`, what it reads afterwards is not older than the push.
-  /// False when there is no memory to grow.
+  /// By the owner only, or with a lock.  With `fence`, what it reads afterwards is not older
+  /// than the push.  False when there is no memory to grow.
   bool push(Runnable* item, bool fence) noexcept {
     const uint64_t tail = tail_.load(std::memory_order_relaxed);
     Slots* slots = slots_.load(std::memory_order_relaxed);
