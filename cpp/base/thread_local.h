@@ -25,7 +25,7 @@ struct LiveCounts {
   std::atomic<bool> in_use{true};
 };
 PKG_FAST_TLS extern thread_local constinit LiveCounts* t_live_counts;
-LiveCounts& make_live_counts();
+LiveCounts& make_live_counts() noexcept;
 
 }  // namespace detail
 

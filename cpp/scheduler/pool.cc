@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 #include "base/error.h"
@@ -60,14 +60,14 @@ bool Pool::queue(Runnable* item) {
     global_.push(item);
     return true;
   }
-  return !alone || size() != 1;  // resize() may have looked before the push
+  return !alone || size() != 1;  // mostly seen if resize() looked before the push
 }
 
-void Pool::push(Runnable* item) {
+void Pool::push(Runnable* item) noexcept {
   if (queue(item)) announce(1);
 }
 
-void Pool::push_all(RunList list, bool at_end) {
+void Pool::push_all(RunList list, bool at_end) noexcept {
   auto* worker = static_cast<Worker*>(t_worker);
   if (worker && worker->pool != this) worker = nullptr;
   if (at_end && worker && !worker->first) worker->first = list.pop();
@@ -86,7 +86,7 @@ RunList Pool::take_queued() {
   return taken;
 }
 
-void Pool::announce(int n) {
+void Pool::announce(int n) noexcept {
   if (stopped()) {
     sweep();
   } else {
@@ -103,7 +103,7 @@ void Pool::resize(int n) {
   if (has_work()) notify(n);
 }
 
-void Pool::notify(int n) {
+void Pool::notify(int n) noexcept {
   n -= searching_.load();
   if (n <= 0) return;
   if (asleep_.load() == 0 && live_.load() - blocked_.load() >= target_.load()) return;
@@ -116,7 +116,10 @@ void Pool::notify(int n) {
         searching_.fetch_add(1);
         ++tokens_;
         wake_.notify_one();
-      } else if (stopped() || live_.load() - blocked_.load() >= target_.load()) {
+      } else if (stopped()) {
+        nobody = true;
+        break;
+      } else if (live_.load() - blocked_.load() >= target_.load()) {
         break;
       } else if (!start_worker()) {
         nobody = live_.load() <= blocked_.load();
@@ -124,10 +127,10 @@ void Pool::notify(int n) {
       }
     }
   }
-  if (nobody) sweep();  // the system gives us no thread: do the work here
+  if (nobody) sweep();  // nor will there be: do the work here
 }
 
-bool Pool::start_worker() {
+bool Pool::start_worker() noexcept {
   const auto slot = std::find(taken_.begin(), taken_.end(), false);
   if (slot == taken_.end()) return false;
   const int index = static_cast<int>(slot - taken_.begin());
@@ -142,7 +145,7 @@ bool Pool::start_worker() {
       worker_ends();
     }).detach();
     return true;
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // the system gives us no thread, or no memory
     live_.fetch_sub(1);
     searching_.fetch_sub(1);
     *slot = false;
@@ -174,7 +177,10 @@ void Pool::loop(int slot) {
       if (searching) stop_searching();
       searching = false;
       item->run(true);
-      if (generation != fork_generation()) return;  // it forked: this pool is not ours
+      if (generation != fork_generation()) {  // it forked: this pool is not ours
+        t_worker = nullptr;
+        return;
+      }
     } else {
       searching_.fetch_sub(1);
       sleep();
@@ -198,8 +204,8 @@ Runnable* Pool::find(Worker& self) {
   return nullptr;
 }
 
-// Its part of what waits, so that workers seldom meet at this lock, nor who submits; what
-// it does not begin with others may steal.
+// Its part of what waits with one atomic instruction; what it does not begin with others may
+// steal.
 Runnable* Pool::take_several() {
   constexpr int64_t kMost = 32;
   if (global_.empty()) return nullptr;
@@ -295,7 +301,7 @@ void Pool::stop(Stop how, Clock::time_point deadline) {
   left_.wait_until(lock, deadline, [&] { return live_.load() == 0; });
 }
 
-void Pool::sweep() {
+void Pool::sweep() noexcept {
   if (t_sweeping) return;  // further up the stack somebody does
   t_sweeping = true;
   const int slots = slots_used_.load();

@@ -6,8 +6,8 @@
 // A worker is running, searching (spinning over the queues) or asleep.  A push wakes
 // nobody while some worker searches: it will find the work.  The last searcher to find
 // work wakes (or starts) another one if more is left.  No wakeup is lost because a push
-// first counts its work, then reads `searching_`, while a worker first stops searching,
-// then reads the counts (all sequentially consistent): one of the two sees the other.
+// first writes to a queue, then reads `searching_`, while a worker first stops searching,
+// then looks at the queues (all sequentially consistent): one of the two sees the other.
 //
 // Note [Blocked workers]
 // A worker may wait for an event (a custom kernel that reads a pending value).  While
@@ -55,10 +55,10 @@ struct RunList {
   }
 };
 
-/// What threads that are no workers have queued.  Who takes something waits for nobody; those
-/// who push have a lock among themselves.  What finds nothing before it goes from hand to
-/// hand: one line of memory that travels.  First in, first out, but for two that are pushed
-/// while somebody looks.
+/// What threads that are no workers have queued.  Those who push have a lock among
+/// themselves; who takes something waits for nobody, unless memory has ended.  What finds
+/// nothing before it goes from hand to hand: one line of memory that travels.  First in, first
+/// out, but what is pushed while somebody looks may be overtaken.
 class RunQueue {
  public:
   void push(Runnable* item) {
@@ -77,11 +77,11 @@ class RunQueue {
   }
   /// At most `n`, from `to` on; how many.
   int64_t pop(Runnable** to, int64_t n) {
-    if (hand_.load(std::memory_order_relaxed) && (*to = hand_.exchange(nullptr))) return 1;
+    if (hand_.load() && (*to = hand_.exchange(nullptr))) return 1;
     const int64_t taken = ring_.pop(to, n);
     return taken == 0 && is_beyond_.load() ? pop_beyond(to) : taken;
   }
-  int64_t size() const { return ring_.size(); }  // about
+  int64_t size() const { return ring_.size(); }  // about; one or none is 0
   bool empty() const { return !hand_.load() && ring_.empty() && !is_beyond_.load(); }
 
  private:
@@ -111,10 +111,10 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   /// Queues work; starts or wakes a worker if need be.
-  void push(Runnable* item);
+  void push(Runnable* item) noexcept;
   /// Queues all; `at_end`: the calling worker returns to its loop at once and takes the
   /// first itself.
-  void push_all(RunList list, bool at_end);
+  void push_all(RunList list, bool at_end) noexcept;
   /// Takes all that no worker has begun yet.
   RunList take_queued();
 
@@ -166,11 +166,11 @@ class Pool {
   bool has_work() const;
   bool crowded() const;  // more running workers than wanted
   bool too_many_search() const;
-  bool queue(Runnable* item);  // whether others may have to hear of it
-  void announce(int n);        // work was pushed
-  void notify(int n);          // wake or start up to n workers
-  bool start_worker();         // under mutex_
-  void sweep();                // take the queues empty on this thread
+  bool queue(Runnable* item);     // whether others may have to hear of it
+  void announce(int n) noexcept;  // work was pushed
+  void notify(int n) noexcept;    // wake or start up to n workers
+  bool start_worker() noexcept;   // under mutex_
+  void sweep() noexcept;          // take the queues empty on this thread
 
   RunQueue global_;
   std::array<WorkRing, kSlots> local_;  // of the workers; others may steal

@@ -71,10 +71,10 @@ void Roster::enter(Task* task, Place*& own) noexcept {
 }
 
 void Roster::leave(Task* task, Place* place) noexcept {
-  for (;;) {
+  for (int turn = 1;; ++turn) {
     auto address = reinterpret_cast<uintptr_t>(task);
     if (place->compare_exchange_weak(address, 0, std::memory_order_acq_rel)) return;
-    cpu_pause();
+    pause_or_yield(turn);  // somebody reads it
   }
 }
 
@@ -86,10 +86,10 @@ std::vector<Ref<Task>> Roster::all() {
       for (size_t i = 0; i < part->size; ++i) {
         Place& place = part->places[i];
         uintptr_t address = place.load(std::memory_order_acquire);
-        while (address != 0) {
+        for (int turn = 1; address != 0; ++turn) {
           address &= ~kRead;
           if (place.compare_exchange_weak(address, address | kRead)) break;
-          cpu_pause();
+          pause_or_yield(turn);
         }
         if (address == 0) continue;
         auto task = Ref<Task>::share(reinterpret_cast<Task*>(address));

@@ -53,10 +53,11 @@ static Ref<detail::CallSite> site_of(TaskOptions& options) {
 
 Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
                   TaskOptions options) {
+  auto site = site_of(options);  // may run foreign code, which leaves streams and forks
   Runtime& rt = runtime();
   Stream* const stream = options.stream ? options.stream : detail::t_current_stream;
   const bool waits = stream || !deps.empty() || !options.after.empty() || !fn;
-  auto* task = new Task(std::move(fn), options.name, site_of(options), stream);
+  auto* task = new Task(std::move(fn), options.name, std::move(site), stream);
   Ref<Task> event = Ref<Task>::adopt(task);  // the other reference is "in flight"
   const bool scheduled = async_enabled() && !rt.closing.load();
   if (scheduled && !waits) {
@@ -79,6 +80,7 @@ Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
   }
   return event;
 }
+
 bool cancel(const Ref<Event>& event) {
   PKG_CHECK(event, ValueError, "[cancel] expected an event, got null");
   return !event->done() && event->request_cancel();
@@ -91,24 +93,29 @@ int64_t cancel_pending() {
   for (const auto* running = detail::running_task(); running; running = running->outer) {
     running->task->spare();
   }
-  // What waits and what is queued shall be done now, and not when it is its turn.
+  // What waits and what is queued shall be done now, and not when it is its turn.  From the
+  // first that is stopped until all are finished nothing takes memory: none may be lost.
+  std::vector<Ref<Task>> waiting = rt->roster.all();
   std::vector<std::pair<Ref<Task>, Task::Stopped>> stopped;
-  const auto stop = [&](Ref<Task> task) {
-    const Task::Stopped how = task->stop_beginning();
+  stopped.reserve(waiting.size());
+  for (Ref<Task>& task : waiting) {
+    const auto how = task->stale() ? task->stop_beginning() : Task::Stopped::kNo;
     if (how != Task::Stopped::kNo) stopped.emplace_back(std::move(task), how);
-  };
-  for (Ref<Task>& task : rt->roster.all()) {
-    if (task->stale()) stop(std::move(task));
   }
-  detail::RunList queued = rt->pool.take_queued(), others;
+  detail::RunList queued = rt->pool.take_queued(), ended, others;
   while (detail::Runnable* item = queued.pop()) {
     Task* task = dynamic_cast<Task*>(item);
-    if (task && task->stale()) stop(Ref<Task>::adopt(task));  // as the queue owned it
-    else others.push(item);
+    if (!task || !task->stale()) others.push(item);
+    else if (task->stop_beginning() != Task::Stopped::kNo) ended.push(item);
+    else task->release();  // the queue's reference
   }
   rt->pool.push_all(others, false);
   for (auto& [task, how] : stopped) task->finish_cancelled(how);
-  return static_cast<int64_t>(stopped.size());
+  auto count = static_cast<int64_t>(stopped.size());
+  for (; detail::Runnable* item = ended.pop(); ++count) {
+    Ref<Task>::adopt(static_cast<Task*>(item))->finish_cancelled(Task::Stopped::kQueued);
+  }
+  return count;
 }
 
 bool cancel_requested() noexcept {

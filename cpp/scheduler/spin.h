@@ -20,18 +20,22 @@ inline void cpu_pause() noexcept {
 #endif
 }
 
-/// For critical sections of a few instructions.  Yields when the holder was preempted.
+/// In turn after turn of a wait for a few instructions of another thread, which may have been
+/// preempted.
+inline void pause_or_yield(int turn) noexcept {
+  if (turn % 64) {
+    cpu_pause();
+  } else {
+    sched_yield();
+  }
+}
+
+/// For critical sections of a few instructions.
 class SpinLock {
  public:
   void lock() noexcept {
     for (int turn = 0; locked_.exchange(true, std::memory_order_acquire); ++turn) {
-      while (locked_.load(std::memory_order_relaxed)) {
-        if (++turn % 64) {
-          cpu_pause();
-        } else {
-          sched_yield();
-        }
-      }
+      while (locked_.load(std::memory_order_relaxed)) pause_or_yield(++turn);
     }
   }
   void unlock() noexcept { locked_.store(false, std::memory_order_release); }

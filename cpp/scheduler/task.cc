@@ -225,7 +225,6 @@ bool Task::try_run_here() {
   return true;
 }
 
-// In a handler: keeps the exception.
 void Task::fail(bool stopped) {
   failure_ = Ref<Failure>::make(std::current_exception(), name_, own_call_site(), stopped);
   if (!stopped) runtime().failures.add(failure_);

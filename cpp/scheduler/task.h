@@ -85,15 +85,16 @@ class alignas(64) Task final : public Event, public Runnable {
   /// may end here.
   void reserve_links(size_t most);
   /// Call once: hangs the task into its dependencies and launches it.
-  /// Instead, of a task with a body that waits for nothing: whoever calls it queues it.
-  void be_queued() noexcept { state_.store(State::kQueued, std::memory_order_relaxed); }
   void launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
               Released& released);
+  /// Instead, of a task with a body that waits for nothing: whoever calls it queues it.
+  void be_queued() noexcept { state_.store(State::kQueued, std::memory_order_relaxed); }
   /// Instead of launching it: it was never submitted.
   void abandon() noexcept;
   void dependency_done(Link& link, const Ref<Failure>& failure, Released& released);
-  /// Makes it done if it still waits: what it needs was cancelled.
+  /// In a handler: it has failed with the exception.
   void fail(bool stopped);
+  /// Makes it done if it still waits: what it needs was cancelled.
   void cancel_waiting(const Ref<Failure>& failure, Released& released) noexcept;
 
   void run(bool on_pool_stack) noexcept override;
@@ -159,7 +160,7 @@ class alignas(64) Task final : public Event, public Runnable {
   UniqueFunction fn_;
   int ready_count_ = 0;  // dependencies that were done at launch
   int link_count_ = 0;
-  // From here on of tasks with dependencies; links are made as they are used.
+  // Written to in tasks with dependencies; links are made as they are used.
   Roster::Place* place_ = nullptr;  // of a task that has to wait
   Link* links_in_use_ = nullptr;
   union {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/cpp/no_memory_test.cc: where memory ends in the middle, nothing is left behind and
 // the process goes on.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "c_api/boundary.h"
@@ -54,6 +58,42 @@ void operator delete(void* memory, const std::nothrow_t&) noexcept { release(mem
 void operator delete(void* memory, size_t) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { release(memory); }
+
+// Each allocation fails once, those that start the first worker too: who submits hears of it,
+// or does the work.  In children, none of which has a worker yet.
+TEST(work_is_done_after_memory_ended_while_some_was_submitted) {
+  if (!children_have_threads()) return;
+  constexpr int kThrew = 1, kDid = 2, kWell = 3;
+  int threw = 0, did = 0, how = 0;
+  for (int refused = 0; how != kWell; ++refused) {
+    CHECK(refused < 100);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      (void)num_threads();  // the scheduler is there, without a worker
+      std::atomic<int> ran{0};
+      int submitted = 2;
+      t_left = refused;
+      try {
+        submit([&] { ++ran; });
+      } catch (const std::bad_alloc&) { --submitted; }
+      const bool failed = t_left < 0;
+      t_left = -1;
+      const Ref<Event> next = submit([&] { ++ran; });
+      while (!next->done()) std::this_thread::sleep_for(1ms);  // it is no worker
+      synchronize();
+      _exit(ran != submitted ? 0 : !failed ? kWell : submitted == 1 ? kThrew : kDid);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    how = WEXITSTATUS(status);
+    CHECK(how == kThrew || how == kDid || how == kWell);
+    threw += how == kThrew;
+    did += how == kDid;
+  }
+  CHECK(threw > 0 && did > 0);
+}
 
 // A list of strings for C is an array and its strings: each of these allocations fails once.
 TEST(what_c_shall_own_is_there_as_a_whole_or_not_at_all) {

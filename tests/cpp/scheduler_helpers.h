@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
 #include <vector>
 
 #include "scheduler/scheduler.h"
@@ -45,4 +46,14 @@ inline void forget_errors() {
   try {
     synchronize();
   } catch (...) {}
+}
+
+// ThreadSanitizer knows no threads that a child of fork() starts.
+inline bool children_have_threads() {
+#ifdef __SANITIZE_THREAD__
+  std::puts("  skipped: ThreadSanitizer knows no threads that a child of fork() starts");
+  return false;
+#else
+  return true;
+#endif
 }

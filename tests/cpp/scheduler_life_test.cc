@@ -46,16 +46,6 @@ int run_child(const std::string& name, const std::string& environment = "") {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
 }
 
-// ThreadSanitizer knows no threads that a child of fork() starts.
-bool children_have_threads() {
-#ifdef __SANITIZE_THREAD__
-  std::puts("  skipped: ThreadSanitizer knows no threads that a child of fork() starts");
-  return false;
-#else
-  return true;
-#endif
-}
-
 }  // namespace
 
 TEST(fork_gives_the_child_a_fresh_pool) {

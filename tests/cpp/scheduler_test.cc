@@ -338,6 +338,22 @@ TEST(waits_leave_the_lock_and_can_be_interrupted) {
   CHECK(inner == "outer.py:1");
 }
 
+// It runs code of the language, which collects garbage, which ends a block of a stream.
+TEST(who_is_asked_for_the_call_site_may_leave_the_stream) {
+  set_hooks({.mark_site = []() -> uint64_t {
+    set_current_stream(nullptr);
+    return 0;
+  }});
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 100; ++i) {
+    set_current_stream(Ref<Stream>::make());
+    submit([&] { ++ran; })->wait();
+    CHECK(!current_stream());
+  }
+  set_hooks({});
+  CHECK(ran == 100);
+}
+
 TEST(inline_execution_gives_the_same_results) {
   forget_errors();
   set_async(false);
