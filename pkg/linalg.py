@@ -70,7 +70,12 @@ def matrix_norm(
         )
     along, across = (rows, columns) if abs(float(ord)) == 1 else (columns, rows)
     sums = vector_norm(A, 1, along, True, dtype=dtype)
-    found: Tensor = (sums.amax if float(ord) > 0 else sums.amin)(across, keepdim=True)
+    if float(ord) < 0:
+        found: Tensor = sums.amin(across, keepdim=True)
+    elif A.shape[across] == 0:  # the largest of no sizes is 0
+        found = sums.sum(across, keepdim=True)
+    else:
+        found = sums.amax(across, keepdim=True)
     if keepdim:
         return found
     # The later one first, so that the other's number still holds.

@@ -111,9 +111,13 @@ def set_default_dtype(d: Any) -> None:
 
 def result_type(tensor1: Any, tensor2: Any) -> core.dtype:
     """The dtype of an op of the two, which are tensors or numbers."""
-    # On "meta" no values are computed.
-    pair = [t.to("meta") if isinstance(t, Tensor) else t for t in (tensor1, tensor2)]
-    return ops.add(*pair).dtype
+
+    def alike(t: Any) -> Any:  # as little as there can be, without values
+        if not isinstance(t, Tensor):
+            return t
+        return ops.empty([1] * min(t.ndim, 1), dtype=t.dtype, device="meta")
+
+    return ops.add(alike(tensor1), alike(tensor2)).dtype
 
 
 def promote_types(type1: Any, type2: Any) -> core.dtype:

@@ -31,6 +31,16 @@ bool fits_integer(const Scalar& value) {
 
 }  // namespace fitting
 
+/// The largest finite number of a floating dtype.
+inline double largest(DType dtype) {
+  switch (dtype) {
+    case DType::Float16: return 65504;
+    case DType::BFloat16: return 0x1.fep127;
+    case DType::Float32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
+}
+
 inline bool fits(const Scalar& value, DType dtype) {
   switch (dtype) {
     case DType::Bool: return true;
@@ -38,11 +48,9 @@ inline bool fits(const Scalar& value, DType dtype) {
     case DType::Int8: return fitting::fits_integer<int8_t>(value);
     case DType::Int32: return fitting::fits_integer<int32_t>(value);
     case DType::Int64: return fitting::fits_integer<int64_t>(value);
-    case DType::Float16: return fitting::fits_floating(value.to<double>(), 65504);
+    case DType::Float16:
     case DType::BFloat16:
-      return fitting::fits_floating(value.to<double>(), 3.3895313892515355e38);
-    case DType::Float32:
-      return fitting::fits_floating(value.to<double>(), std::numeric_limits<float>::max());
+    case DType::Float32: return fitting::fits_floating(value.to<double>(), largest(dtype));
     case DType::Float64: return true;
   }
   __builtin_unreachable();

@@ -216,7 +216,8 @@ inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, const std::string&
     nll_rows{"_nll_loss"};
 inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&, int64_t, const
                        std::string&)> nll_rows_backward{"_nll_loss_backward"};
-inline const BinaryOp element_entropy{"_binary_cross_entropy"};
+inline const BinaryOp element_entropy{"_binary_cross_entropy"},
+    element_entropy_of_logits{"_binary_cross_entropy_with_logits"};
 inline const BinaryOp squared_distance{"_squared_distance"};
 inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>
     squared_distance_backward{"_squared_distance_backward"};

@@ -23,8 +23,8 @@ def wanted_dtype(args: tuple[Any, ...], device: Any, dtype: Any) -> Any:
     for value in args:
         if isinstance(value, Tensor):
             device, dtype = value.device, value.dtype
-        elif isinstance(value, core.dtype):
-            dtype = value
+        elif isinstance(value, core.dtype | type):
+            dtype = core.dtype(value)
         else:
             device = value
     if device is not None and str(core.device(device)) != "cpu":
@@ -32,6 +32,7 @@ def wanted_dtype(args: tuple[Any, ...], device: Any, dtype: Any) -> Any:
             f"[Module.to] expected device 'cpu', got '{device}'. "
             "Parameters live in main memory."
         )
+    dtype = None if dtype is None else core.dtype(dtype)
     if dtype is not None and not dtype.is_floating_point:
         raise TypeError(
             "[Module.to] only accepts floating point dtypes, but got desired "

@@ -52,7 +52,7 @@ std::optional<DType> as_dtype(py::handle object) {
   if (py::isinstance<py::str>(object)) {
     return from_name(py::reinterpret_borrow<py::str>(object));
   }
-  if (object.is(py::type::of(py::float_()))) return default_dtype();
+  if (object.is(py::type::of(py::float_()))) return DType::Float64;
   if (object.is(py::type::of(py::int_()))) return DType::Int64;
   if (object.is(py::type::of(py::bool_()))) return DType::Bool;
   return from_numpy_type(object);

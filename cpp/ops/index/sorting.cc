@@ -86,8 +86,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return Spec{Shape(), self.dtype(), self.device()};
       })
       .derivative("self", "self result", [](auto& g, auto& x, auto& middle) {
-        const Tensor at = to_dtype(same(x, middle), x.dtype());
-        return at * (g / sum(at));
+        const Tensor at = same(x, middle);
+        return where(at, g / sum(at, Dims(), false, g.dtype()), 0);
       });
   m.def("median.dim(Tensor self, int dim, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)")

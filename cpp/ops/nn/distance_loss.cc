@@ -37,14 +37,15 @@ struct SmoothL1 {
   // Chosen by the distance, so that an infinite one has slope 1 and not inf / inf.
   template <class T>
   static T slope(T d, double beta) {
-    const T size = std::abs(d), bend = beta > 0 ? T(beta) : std::numeric_limits<T>::min();
+    const T size = std::abs(d),
+            bend = beta > 0 ? T(beta) : std::numeric_limits<T>::denorm_min();
     const T inside = d / bend, outside = d < 0 ? T(-1) : T(1);
     return size >= bend ? outside : inside;
   }
   static Tensor slopes(const Tensor& g, const Tensor& d, double beta) {
     if (beta == 0) return g * sign(d);
     const Tensor far = as_computed(d);
-    return where(far <= -beta, -g, where(far >= beta, g, g * (d / beta)));
+    return g * where(far <= -beta, -1, where(far >= beta, 1, d / beta));
   }
 };
 

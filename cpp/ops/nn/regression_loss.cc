@@ -86,6 +86,22 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         if (weight.defined()) loss = mul(loss, weight);
         return reduce_loss(loss, reduction);
       });
+  m.def("_binary_cross_entropy_with_logits(Tensor input, Tensor target) -> Tensor")
+      .doc("binary_cross_entropy_with_logits of each element.")
+      .pointwise()
+      .dtypes("target", kNumberDTypes)
+      .shape([](const Tensor& input, const Tensor& target) {
+        return pair_spec("binary_cross_entropy_with_logits", input, target);
+      })
+      .cpu([](Tensor& out, const Tensor& input, const Tensor& target) {
+        run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
+                   [](auto x, auto t) { return std::fma(1 - t, x, vec::softplus(-x)); });
+      })
+      .derivative("input", "input target",
+                  [](auto& g, auto& x, auto& target) {
+                    return (sigmoid(as_gradient(x, g)) - as_gradient(target, g)) * g;
+                  })
+      .derivative("target", "input", [](auto& g, auto& x) { return -(g * x); });
   m.def("binary_cross_entropy_with_logits(Tensor input, Tensor target, "
         "Tensor? weight=None, Tensor? pos_weight=None, *, str reduction='mean') -> Tensor")
       .doc("binary_cross_entropy of sigmoid(input), stable for large scores; pos_weight "
@@ -95,10 +111,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(input.sizes() == target.sizes(), ValueError,
                   "[binary_cross_entropy_with_logits] Target size (", target.sizes(),
                   ") must be the same as input size (", input.sizes(), ")");
-        const Tensor one(1), negative = mul(sub(one, target), input);
-        Tensor scale = one;
-        if (pos_weight.defined()) { scale = add(mul(sub(pos_weight, one), target), one); }
-        Tensor loss = sub(negative, mul(scale, logsigmoid(input)));
+        Tensor loss;
+        if (pos_weight.defined()) {
+          const Tensor one(1), negative = mul(sub(one, target), input);
+          const Tensor scale = add(mul(sub(pos_weight, one), target), one);
+          loss = sub(negative, mul(scale, logsigmoid(input)));
+        } else {
+          loss = element_entropy_of_logits(input, target);
+        }
         if (weight.defined()) loss = mul(loss, weight);
         return reduce_loss(loss, reduction);
       });

@@ -3,6 +3,7 @@
 // broadcasting and type promotion.  Relatives: division.cc, power.cc.
 #include "base/number_fits.h"
 #include "ops/loops.h"
+#include "ops/pointwise/limits.h"
 
 namespace pkg::ops {
 namespace {
@@ -54,9 +55,7 @@ constexpr auto scaled = [](const Tensor& grad, const Scalar& alpha) {
   return alpha == Scalar(1) ? g : g * alpha;
 };
 
-// What the larger of the two gets, half of it at a tie; NaN wins over all, and of it both
-// get the whole.
-Tensor shared(const Tensor& g, const Tensor& a, const Tensor& b) {
+Tensor half_of_ties(const Tensor& g, const Tensor& a, const Tensor& b) {
   return where(eq(a, b), g * 0.5, g);
 }
 
@@ -137,25 +136,27 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                       return y == y ? larger : y;
                     })
       .doc("Larger of the two; NaN wins.  At a tie both get half the gradient.")
-      .derivative(
-          "self", "self other",
-          [](auto& g, auto& a, auto& b) { return where(a < b, 0, shared(g, a, b)); })
-      .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
-        return where(b < a, 0, shared(g, a, b));
-      });
+      .derivative("self", "self other", of_larger)
+      .derivative("other", "self other",
+                  [](auto& g, auto& a, auto& b) { return of_larger(g, b, a); });
   def_extreme<false>(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
                      [](auto x, auto y) {
                        const auto smaller = y < x ? y : x;
                        return y == y ? smaller : y;
                      })
       .doc("Smaller of the two; NaN wins.  At a tie both get half the gradient.")
-      .derivative(
-          "self", "self other",
-          [](auto& g, auto& a, auto& b) { return where(a > b, 0, shared(g, a, b)); })
-      .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
-        return where(b > a, 0, shared(g, a, b));
-      });
+      .derivative("self", "self other", of_smaller)
+      .derivative("other", "self other",
+                  [](auto& g, auto& a, auto& b) { return of_smaller(g, b, a); });
 }
 
 }  // namespace
+
+Tensor of_larger(const Tensor& g, const Tensor& a, const Tensor& b) {
+  return where(a < b, 0, half_of_ties(g, a, b));
+}
+Tensor of_smaller(const Tensor& g, const Tensor& a, const Tensor& b) {
+  return where(a > b, 0, half_of_ties(g, a, b));
+}
+
 }  // namespace pkg::ops

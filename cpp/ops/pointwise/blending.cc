@@ -111,31 +111,51 @@ Tensor factor_gradient(const Tensor& g, const Tensor& other, const Scalar& value
   return g * value * other;
 }
 
-Tensor clamp_inside(const Tensor& g, const Tensor& x, const Tensor& min,
-                    const Tensor& max) {
-  const Tensor above = min.defined() ? x >= min : Tensor();
-  const Tensor below = max.defined() ? x <= max : Tensor();
-  const bool both = above.defined() && below.defined();
-  return where(both ? above & below : above.defined() ? above : below, g, 0);
+// The gradient of clamp() at its bounds: on a number self has none, as from relu().  On a
+// tensor, self and the bound get half each, as from maximum(); between two tensors that
+// coincide, all is self's.
+bool is_number(const Tensor& bound) {
+  return bound.defined() && bound.impl()->wrapped_number;
+}
+Tensor clamp_self(const Tensor& g, const Tensor& x, const Tensor& min, const Tensor& max) {
+  Tensor result = g;
+  if (is_number(min)) result = where(x > min, result, 0);
+  if (is_number(max)) result = where(x < max, result, 0);
+  const bool least = min.defined() && !is_number(min);
+  const bool most = max.defined() && !is_number(max);
+  if (least && most) {
+    const Tensor outside = (x < min) | (x > max);
+    const Tensor shared = (eq(x, min) | eq(x, max)) & (min < max);
+    return where(outside, 0, where(shared, result * 0.5, result));
+  }
+  if (least) return of_larger(result, x, min);
+  if (most) return of_smaller(result, x, max);
+  return result;
+}
+Tensor clamp_min_bound(const Tensor& g, const Tensor& x, const Tensor& min,
+                       const Tensor& max) {
+  if (!max.defined()) return of_larger(g, min, x);
+  const Tensor shared = eq(x, min) & (min < max);
+  return where((x < min) & (min <= max), g, where(shared, g * 0.5, 0));
+}
+Tensor clamp_max_bound(const Tensor& g, const Tensor& x, const Tensor& min,
+                       const Tensor& max) {
+  if (!min.defined()) return of_smaller(g, max, x);
+  const Tensor shared = eq(x, max) & (min < max);
+  const Tensor above = ((x > max) & (min <= max)) | (max < min);
+  return where(above, g, where(shared, g * 0.5, 0));
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
-      .doc("self limited to [min, max]; either may be a number, a tensor or None.")
+      .doc("self limited to [min, max]; either may be a number, a tensor or None.  No "
+           "gradient where self equals a number; half of it where it equals a tensor.")
       .pointwise()
       .shape(clamp_rule)
       .cpu(clamp_kernel)
-      .derivative("self", "self min max", clamp_inside)
-      .derivative("min", "self min max",
-                  [](auto& g, auto& x, auto& min, auto& max) {
-                    const Tensor below = x < min;
-                    return where(max.defined() ? below & (min < max) : below, g, 0);
-                  })
-      .derivative("max", "self min max",
-                  [](auto& g, auto& x, auto& min, auto& max) {
-                    const Tensor above = x > max;
-                    return where(min.defined() ? above | (max < min) : above, g, 0);
-                  })
+      .derivative("self", "self min max", clamp_self)
+      .derivative("min", "self min max", clamp_min_bound)
+      .derivative("max", "self min max", clamp_max_bound)
       .in_place();
   m.def("clip(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
       .doc("clamp by NumPy's name.")
@@ -174,11 +194,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cpu([](Tensor& out, const Tensor& self, std::optional<double> nan,
               std::optional<double> posinf, std::optional<double> neginf) {
         // The largest float32 is no float16: ask the dtype of the result.
-        const double most = out.dtype() == DType::Float16    ? 65504.0
-                            : out.dtype() == DType::BFloat16 ? 3.3895313892515355e38
-                            : out.dtype() == DType::Float32
-                                ? double(std::numeric_limits<float>::max())
-                                : std::numeric_limits<double>::max();
+        const double most = largest(out.dtype());
         const double none = nan.value_or(0), high = posinf.value_or(most),
                      low = neginf.value_or(-most);
         if (!is_floating(self.dtype())) {

@@ -152,10 +152,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               const Tensor odd = eq(e, 0) * ~isfinite(1 / x);
               return g * (e * pow(where(odd, 1, x), e - 1));
             }
-            const Tensor less = where(eq(e, 0), 0, e - 1);
+            const Tensor flat = eq(e, 0);
+            const Tensor less = where(flat, 0, e - 1);
             less.impl()->wrapped_number =
                 exponent.impl()->wrapped_number;  // a root's is a root
-            return g * (e * pow(x, less));
+            return where(flat, 0, g * (e * pow(x, less)));
           })
       .derivative("exponent", "self exponent result",
                   [](auto& g, auto& self, auto& exponent, auto& result) {

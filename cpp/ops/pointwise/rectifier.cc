@@ -211,7 +211,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self * relu6(self + 3) / 6.")
       .derivative("self", "self", [](auto& g, auto& x) {
         if (!grad_enabled()) return hardswish_backward(g, x);
-        return where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g));
+        const Tensor inner = where((x > -3) & (x < 3), x, 0);  // not 0 * inf
+        return where(x <= -3, 0, where(x < 3, g * (inner / 3 + 0.5), g));
       });
   gradient_pass(m.def("_hardswish_backward(Tensor grad, Tensor self) -> Tensor"),
                 [](auto g, auto x) {

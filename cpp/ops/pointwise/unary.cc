@@ -95,7 +95,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               else return T(T(x > 0) - T(x < 0));
             })
       .doc("-1, 0 or 1; no gradient flows.")
-      .derivative("self", "", [](auto& g) { return g * 0.0; })
+      .derivative("self", "", [](auto& g) { return full_like(g, 0); })
       .in_place();
   unary_any(m.def("square(Tensor self) -> Tensor"),
             [](auto x) { return wraps(x) * wraps(x); })

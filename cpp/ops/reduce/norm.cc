@@ -47,13 +47,15 @@ Tensor vector_norm_gradient(const Tensor& g, const Tensor& self, const Scalar& o
   }
   if (p == 1) return grad * sign(x);
   if (std::isinf(p)) {  // equal elements share
-    const Tensor at = to_dtype(same(abs(x), norm), x.dtype());
-    const Tensor ties = sum(at, dim, true, MaybeDType());
+    const Tensor at = same(abs(x), norm);
+    const Tensor ties = sum(at, dim, true, x.dtype());
     const Tensor way = where(ne(x, x), Tensor(0), sign(x));  // as PyTorch: none to NaN
-    return way * (at * (grad / ties));
+    return way * where(at, grad / ties, Tensor(0));
   }
   const Tensor safe = where(eq(norm, Tensor(0)), Tensor(1), norm);
   if (p == 2) return x / safe * grad;  // the quotient is at most 1
+  // No power of a small number leaves the range.
+  if (p > 2) return sign(x) * pow(abs(x) / safe, Tensor(p - 1)) * grad;
   const Tensor zero = eq(x, Tensor(0));
   // Zero has the slope zero, unless the order is no number.
   const Tensor size = where(zero, Tensor(std::isnan(p) ? p : 1.0), abs(x));

@@ -15,9 +15,9 @@ Dims dims_of(std::optional<int64_t> dim) { return dim ? Dims(Shape{*dim}) : Dims
 Tensor extreme_gradient(const Tensor& g, const Tensor& self, const Tensor& result,
                         const Dims& dim, bool keepdim) {
   const Tensor top = restore_dims(result, self.sizes(), dim, keepdim);
-  const Tensor at = to_dtype(same(self, top), self.dtype());
-  const Tensor ties = sum(at, dim, true);
-  return at * (restore_dims(g, self.sizes(), dim, keepdim) / ties);
+  const Tensor at = same(self, top);
+  const Tensor ties = sum(at, dim, true, g.dtype());
+  return where(at, restore_dims(g, self.sizes(), dim, keepdim) / ties, 0);
 }
 
 TensorList extremes_gradient(const GradContext& g) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/reduce/statistics.cc: spread and log-sum-exp over dimensions, from other ops.
+#include "base/number_fits.h"
 #include "base/vecmath.h"
 #include "ops/loops.h"
 #include "ops/reduce/mean.h"
@@ -85,7 +86,8 @@ void def_spread(Library& m, const char* name, const char* doc) {
       });
 }
 
-// The maximum keeps exp() in range; where it is infinite, it must not make inf - inf.
+// The maximum keeps exp() in range; where it is infinite, what is next to it does, as it must
+// not make inf - inf.
 Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
   const Tensor x = is_floating(self.dtype()) ? self : to_dtype(self, default_dtype());
   if (reduced_count("logsumexp", x.sizes(), dim) == 0) {
@@ -95,7 +97,8 @@ Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
   {
     ExcludeKeys off(DispatchKey::Autograd);
     top = amax(x, dim, true);
-    top = masked_fill(top, isinf(top), Tensor(0));
+    const double most = largest(x.dtype());
+    top = clamp(top, Tensor(-most), Tensor(most));
   }
   const Tensor total = log(sum(exp(sub(x, top)), dim, keepdim));
   return add(total, keepdim ? top : reshape(top, total.sizes()));

@@ -67,7 +67,7 @@ bool load_dtype(PyObject* object, DType* dtype) {
   if (const auto* own = exactly<DTypeObject>(object)) return is(own->value);
   if (PyUnicode_Check(object)) return load_name(PyUnicode_AsUTF8(object), dtype);
   const auto* type = reinterpret_cast<PyTypeObject*>(object);
-  if (type == &PyFloat_Type) return is(default_dtype());
+  if (type == &PyFloat_Type) return is(DType::Float64);  // as in NumPy and PyTorch
   if (type == &PyLong_Type) return is(DType::Int64);
   if (type == &PyBool_Type) return is(DType::Bool);
   if (exactly<DeviceObject>(object) || is_tensor(object)) return false;

@@ -88,10 +88,11 @@ void sgd_loop(T* __restrict param, const T* __restrict grad, T* __restrict momen
               int64_t n, const SgdOptions& o) {
   const T lr = T(o.lr), decay = T(o.weight_decay), momentum = T(o.momentum);
   const T fresh = T(1 - o.dampening);
+  const bool decays = decay != 0;  // 0 * inf is not 0
   if (!momenta) {
     chunks(n, [=](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        param[i] -= lr * (grad[i] + decay * param[i]);
+        param[i] -= lr * (decays ? grad[i] + decay * param[i] : grad[i]);
       }
     });
     return;
@@ -100,7 +101,7 @@ void sgd_loop(T* __restrict param, const T* __restrict grad, T* __restrict momen
   const T of_grad = o.nesterov ? T(1) : T(0), of_momenta = o.nesterov ? momentum : T(1);
   chunks(n, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const T g = grad[i] + decay * param[i];
+      const T g = decays ? grad[i] + decay * param[i] : grad[i];
       const T m = momentum * momenta[i] + fresh * g;
       momenta[i] = m;
       param[i] -= lr * (of_grad * g + of_momenta * m);
@@ -147,10 +148,11 @@ void adam_loop(T* __restrict param, const T* __restrict grad, T* __restrict mean
   const T old1 = T(o.beta1), new1 = T(1 - o.beta1);
   const T old2 = T(o.beta2), new2 = T(1 - o.beta2);
   const T into_grad = o.decoupled ? T(0) : T(o.weight_decay);
+  const bool decays = into_grad != 0;  // 0 * inf is not 0
   const T keep = o.decoupled ? T(1 - o.lr * o.weight_decay) : T(1);
   chunks(n, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const T g = grad[i] + into_grad * param[i];
+      const T g = decays ? grad[i] + into_grad * param[i] : grad[i];
       const T m = old1 * mean[i] + new1 * g;
       const T v = old2 * square[i] + new2 * g * g;
       mean[i] = m;
