@@ -250,7 +250,7 @@ class Blocks {
     } else if (converts) {
       return o.conversion.run(to, from, n, scratch);
     } else {
-      std::memcpy(to, from, size_t(n * o.size));
+      move_bytes(to, from, n * o.size);
     }
     if (converts) o.conversion.run(to, scratch[0], n, scratch);
   }
@@ -281,7 +281,7 @@ class Blocks {
   void copy(char* const* data, int64_t n) {
     const Plan::Operand &out = plan_.operands[0], &in = plan_.operands[1];
     if (out.how == How::InPlace && in.how == How::InPlace) {
-      std::memmove(data[0], data[1], size_t(n * out.size));
+      move_bytes(data[0], data[1], n * out.size);
     } else if (out.how == How::InPlace && in.how == How::Constant &&
                (is_list(in) || plan_.columns)) {
       std::memcpy(data[0], buffer(1), size_t(n * out.size));

@@ -259,7 +259,7 @@ void copy_rows(char* to, int64_t to_step, const char* from, int64_t from_step,
                int64_t bytes, int64_t n) {
   if (bytes > kLongRun) {
     for (int64_t i = 0; i < n; ++i) {
-      std::memmove(to + i * to_step, from + i * from_step, size_t(bytes));
+      move_bytes(to + i * to_step, from + i * from_step, bytes);
     }
   } else {
     with_isa([=] {

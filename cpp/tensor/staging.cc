@@ -18,6 +18,7 @@
 
 #include "tensor/copy.h"
 #include "tensor/copy_plane.h"
+#include "tensor/copy_run.h"
 #include "tensor/cutting.h"
 #include "tensor/layout.h"
 #include "tensor/overlap.h"
@@ -380,7 +381,7 @@ void run_pointwise(const Pointwise& kernel) {
       at[k] = data[k] + begin * itemsize(kernel.parts[k].type);
     }
     if (kernel.block) kernel.block(kernel.formula, at, end - begin);
-    else std::memmove(at[0], at[1], size_t((end - begin) * itemsize(kernel.parts[0].type)));
+    else move_bytes(at[0], at[1], (end - begin) * itemsize(kernel.parts[0].type));
   });
 }
 

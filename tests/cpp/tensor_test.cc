@@ -12,6 +12,7 @@
 #include "check.h"
 #include "tensor/allocator.h"
 #include "tensor/copy_plane.h"
+#include "tensor/copy_run.h"
 #include "tensor/tensor.h"
 
 using namespace pkg;
@@ -371,6 +372,27 @@ TEST(rows_are_copied_and_nothing_beside_them) {
             CHECK(std::memcmp(to + rows * bytes, none.data(), none.size()) == 0);
           }
         }
+      }
+    }
+  }
+}
+
+// Lengths around the pieces and their bounds, every distance that is slow and some others,
+// apart and overlapping.
+TEST(long_runs_are_moved_as_by_memmove) {
+  std::vector<unsigned char> given(3 << 20);
+  for (size_t i = 0; i < given.size(); ++i) given[i] = static_cast<unsigned char>(i * 7);
+  std::vector<unsigned char> ours(given.size()), theirs(given.size());
+  for (const int64_t bytes :
+       {0, 1, 2047, 2048, 2049, 4095, 4096, 6200, 70001, 1048576, 1048577}) {
+    const bool large = bytes > 100000;
+    for (int64_t distance = -40; distance <= 40; distance += large ? 13 : 1) {
+      for (const int64_t pages : {int64_t(0), int64_t(4096), bytes / 4096 * 4096 + 4096}) {
+        const int64_t from = 8192, to = from + pages + distance;
+        ours = theirs = given;
+        move_bytes(ours.data() + to, ours.data() + from, bytes);
+        std::memmove(theirs.data() + to, theirs.data() + from, size_t(bytes));
+        CHECK(ours == theirs);
       }
     }
   }

@@ -5,6 +5,7 @@
 #include "ops/op.h"
 #include "ops/shape/move_cost.h"
 #include "scheduler/parallel.h"
+#include "tensor/copy_run.h"
 #include "tensor/fill.h"
 #include "tensor/gather.h"
 
@@ -77,8 +78,7 @@ void dense_triangle(Tensor& out, const Tensor& self, int64_t k) {
                    char* line = to + row * bytes;
                    const int64_t first = Lower ? 0 : edge, past = Lower ? edge : bytes;
                    if (copies)
-                     std::memcpy(line + first, from + row * bytes + first,
-                                 size_t(past - first));
+                     move_bytes(line + first, from + row * bytes + first, past - first);
                    if (Lower) std::memset(line + edge, 0, size_t(bytes - edge));
                    else std::memset(line, 0, size_t(edge));
                  }

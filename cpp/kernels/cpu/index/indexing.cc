@@ -7,6 +7,7 @@
 #include "kernels/cpu/index/index_walk.h"
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
+#include "tensor/copy_run.h"
 #include "tensor/gather.h"
 #include "tensor/overlap.h"
 #include "tensor/repeats.h"
@@ -200,9 +201,7 @@ Row row_of(const Tensor& self, size_t n_indices) {
 void copy_rows(char* to, const char* from, const int64_t* places, int64_t n, int64_t bytes,
                bool far) {
   if (bytes > kLongRun) {
-    for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(to + i * bytes, from + places[i], size_t(bytes));
-    }
+    for (int64_t i = 0; i < n; ++i) { move_bytes(to + i * bytes, from + places[i], bytes); }
   } else if (std::has_single_bit(uint64_t(bytes)) && bytes <= 8) {
     // Not as numbers of that size: two floats need not stand where a double may.
     visit_size(bytes, [=]<class T>(TypeTag<T>) {
@@ -313,7 +312,7 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
         moves_of(size).gather(rows, from + at[i] + starts[0], step, n_runs);
       } else if (row.run > 1) {
         for (int64_t j = 0; j < n_runs; ++j) {
-          std::memcpy(rows + j * run_bytes, from + at[i] + starts[j], size_t(run_bytes));
+          move_bytes(rows + j * run_bytes, from + at[i] + starts[j], run_bytes);
         }
       } else {
         copy_rows(rows, from + at[i], starts, n_runs, size, false);

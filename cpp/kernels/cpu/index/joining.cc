@@ -26,7 +26,7 @@ using Runs = SmallVector<Run, 8>;
   for (int64_t i = begin; i < end; ++i) {
     const int64_t bytes = runs[next].bytes;
     const char* from = runs[next].from + row * bytes;
-    if (bytes > kLongRun) std::memcpy(to, from, size_t(bytes));
+    if (bytes > kLongRun) move_bytes(to, from, bytes);
     else copy_run(to, from, bytes);
     to += bytes;
     if (++next == n_runs) {

@@ -27,7 +27,7 @@ template <class T>
 [[gnu::always_inline]] inline void put_run(T* to, const T* from, int64_t step, int64_t n) {
   if (step == 1) {
     const int64_t bytes = n * int64_t(sizeof(T));
-    if (bytes > kLongRun) std::memcpy(to, from, size_t(bytes));
+    if (bytes > kLongRun) move_bytes(to, from, bytes);
     else copy_run(reinterpret_cast<char*>(to), reinterpret_cast<const char*>(from), bytes);
   } else if (step == 2) {  // of which the compiler reads whole vectors
 #pragma GCC ivdep

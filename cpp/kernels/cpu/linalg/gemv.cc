@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/linalg/gemv.cc: matrix times vector, at the speed of reading the matrix.
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "base/half.h"
@@ -51,6 +52,31 @@ inline void add_vector(const S* __restrict a, const T* __restrict x, T* sums) {
   }
 }
 
+// sums[r] += (few[r][0] + few[r][2]) + (few[r][1] + few[r][3]); of four rows in vectors.
+template <int R, class T>
+inline void add_fours(const T (&few)[R][4], T (&sums)[R]) {
+  if constexpr (R == 4) {
+    typedef T Four __attribute__((vector_size(4 * sizeof(T))));
+    Four a, b, c, d, all;
+    std::memcpy(&a, few[0], sizeof(a));
+    std::memcpy(&b, few[1], sizeof(b));
+    std::memcpy(&c, few[2], sizeof(c));
+    std::memcpy(&d, few[3], sizeof(d));
+    std::memcpy(&all, sums, sizeof(all));
+    const Four ab = __builtin_shufflevector(a, b, 0, 1, 4, 5) +
+                    __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    const Four cd = __builtin_shufflevector(c, d, 0, 1, 4, 5) +
+                    __builtin_shufflevector(c, d, 2, 3, 6, 7);
+    all += __builtin_shufflevector(ab, cd, 0, 2, 4, 6) +
+           __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+    std::memcpy(sums, &all, sizeof(all));
+  } else {
+    for (int r = 0; r < R; ++r) {
+      sums[r] += (few[r][0] + few[r][2]) + (few[r][1] + few[r][3]);
+    }
+  }
+}
+
 // out[r] = row r of `a`, rows `step` apart, times x, for R rows: they share the elements of x
 // and wait for their last sums together.  Each is added up in the same order for every R.
 template <Isa level, int R, class T, class S>
@@ -59,9 +85,11 @@ inline void dots_of_part(const S* __restrict a, int64_t step, const T* __restric
   constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors<level, S> * kLanes;
   T sums[R][kLanes];
   int64_t i = 0;
+  if (n >= kLanes) {
 #pragma GCC unroll 4
-  for (int r = 0; r < R; ++r) {
-    for (int64_t l = 0; l < kLanes; ++l) sums[r][l] = 0;
+    for (int r = 0; r < R; ++r) {
+      for (int64_t l = 0; l < kLanes; ++l) sums[r][l] = 0;
+    }
   }
   if constexpr (kVectors<level, S> > 1) {
     if (n >= kStep) {
@@ -93,22 +121,38 @@ inline void dots_of_part(const S* __restrict a, int64_t step, const T* __restric
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) add_vector<level>(a + r * step + i, x + i, sums[r]);
   }
-  for (int r = 0; r < R; ++r) {
-    T few[4] = {}, rest = 0, *s = sums[r];
-    int64_t p = i;
-    for (; p + 4 <= n; p += 4) {
-#pragma omp simd
-      for (int64_t l = 0; l < 4; ++l) few[l] += T(a[r * step + p + l]) * x[p + l];
-    }
-    for (; p < n; ++p) rest += T(a[r * step + p]) * x[p];
-    rest += (few[0] + few[2]) + (few[1] + few[3]);
+  T few[R][4], rest[R];
 #pragma GCC unroll 4
-    for (int64_t half = kLanes / 2; half > 2; half /= 2) {
-#pragma omp simd
-      for (int64_t l = 0; l < half; ++l) s[l] += s[l + half];
-    }
-    out[r] = rest + ((s[0] + s[2]) + (s[1] + s[3]));
+  for (int r = 0; r < R; ++r) {
+    for (int64_t l = 0; l < 4; ++l) few[r][l] = 0;
+    rest[r] = 0;
   }
+  for (; i + 4 <= n; i += 4) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+#pragma omp simd
+      for (int64_t l = 0; l < 4; ++l) few[r][l] += T(a[r * step + i + l]) * x[i + l];
+    }
+  }
+  for (; i < n; ++i) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) rest[r] += T(a[r * step + i]) * x[i];
+  }
+  add_fours<R>(few, rest);
+  if (n >= kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      T* s = sums[r];
+#pragma GCC unroll 4
+      for (int64_t half = kLanes / 2; half > 2; half /= 2) {
+#pragma omp simd
+        for (int64_t l = 0; l < half; ++l) s[l] += s[l + half];
+      }
+      for (int64_t l = 0; l < 4; ++l) few[r][l] = s[l];
+    }
+    add_fours<R>(few, rest);
+  }
+  for (int r = 0; r < R; ++r) out[r] = rest[r];
 }
 
 template <Isa level, int R, class T, class S>

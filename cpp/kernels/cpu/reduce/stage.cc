@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tensor/copy_plane.h"
+#include "tensor/copy_run.h"
 #include "tensor/gather.h"
 
 namespace pkg {
@@ -44,7 +45,7 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
                   char* out) const {
   if (n == 0) return;  // nothing may lie nowhere
   const auto gather = [&](char* to, const char* from, int64_t count) {
-    if (step == 1) std::memcpy(to, from, size_t(count * from_));
+    if (step == 1) move_bytes(to, from, count * from_);
     else moves_of(from_).gather(to, from, step * from_, count);
   };
   if (row_step == step * n) {  // rows behind each other are one
