@@ -30,7 +30,7 @@ namespace {
 using namespace staging;
 
 constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
-constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
+constexpr int64_t kTileSize = 16384, kTileColumns = 256;  // bytes, elements
 constexpr int64_t kLeastTile = 256;                       // elements
 // An operand that lies the other way round is read faster row by row than in tiles where rows
 // are few and long; and where it is beyond the caches, if one line of cache holds an element
@@ -192,8 +192,9 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
     plan.set_row(k, o.tiled ? o.size : walk.strides[k][0], same_from(walk, k, 0));
     if (o.tiled) widest = std::max(widest, o.size);
   }
-  // What a row costs beside its elements weighs more with conversions.
-  const int64_t columns = widest <= 2 ? 2 * kTileColumns : kTileColumns;
+  // What a row costs beside its elements weighs more with conversions; large elements come in
+  // few rows, of the size of a square, so that the result is written in long ones.
+  const int64_t columns = widest == 4 ? kTileColumns : 2 * kTileColumns;
   Shape step = single_steps(walk);
   step[0] = std::min(walk.sizes[0], columns);
   const bool narrow = takes_narrow(plan.block, walk, across) || joins_rows(walk, across);
