@@ -97,3 +97,12 @@ def test_without_decay_an_infinite_weight_stays(name, momentum):
     optimizer.step()
     assert p[0].item() == inf
     assert p[1].item() == pytest.approx(0.9)
+
+
+def test_the_slope_of_hardswish_can_be_differentiated_at_infinity():
+    x = pkg.tensor([inf, -inf, 3.0, -3.0, 0.5], requires_grad=True)
+    g = pkg.ones(5, requires_grad=True)
+    (slope,) = pkg.autograd.grad(F.hardswish(x), x, g, create_graph=True)
+    (of_g,) = pkg.autograd.grad(slope.sum(), g)
+    assert of_g.tolist() == slope.tolist()
+    assert slope.tolist()[:4] == [1, 0, 1, 0]
