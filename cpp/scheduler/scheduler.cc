@@ -42,6 +42,7 @@ std::string submission_site() {
   return site;
 }
 
+// What the options say, or submission_site(), which here is shared and not copied.
 static Ref<detail::CallSite> site_of(TaskOptions& options) {
   if (options.call_site) return detail::CallSite::of(std::move(*options.call_site));
   if (const uint64_t site = mark_site()) {
@@ -93,8 +94,8 @@ int64_t cancel_pending() {
   for (const auto* running = detail::running_task(); running; running = running->outer) {
     running->task->spare();
   }
-  // What waits and what is queued shall be done now, and not when it is its turn.  From the
-  // first that is stopped until all are finished nothing takes memory: none may be lost.
+  // What waits and what is queued shall be done now, and not when it is its turn.  No list
+  // takes memory once the first task is stopped, so that none is lost.
   std::vector<Ref<Task>> waiting = rt->roster.all();
   std::vector<std::pair<Ref<Task>, Task::Stopped>> stopped;
   stopped.reserve(waiting.size());
